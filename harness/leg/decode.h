@@ -1,0 +1,35 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/endpoint.h"
+#include "http/transport.h"
+#include "leg/sink.h"
+
+namespace bk::leg {
+
+/// Decode speed on short prompts: for each concurrency, `warmup` discarded rounds and `reps` measured ones.
+/// Prompts repeat across boots by design (the same seeds give the same text), so that both arms see identical work.
+struct DecodePlan {
+  std::vector<int> concurrency = {1, 2, 4};
+  int reps = 6;
+  int warmup = 1;
+  int max_tokens = 768;
+  double temperature = 0.95;
+  bool ignore_eos = false;          ///< ask for exactly max_tokens; a shorter answer then fails
+  std::uint64_t seed = 0;           ///< added to the seeds of every prompt
+  Nanos request_timeout = 1800 * kSecond;
+};
+
+/// Runs the rounds and hands each sample to the sink as it ends. Cells are "C=1", "C=2" …. Metrics of a sample:
+///   decode_tok_s, decode_tok_s_n_minus_1, tpot_ms, ttft_ms, itl_event_ms   medians over its requests
+///   round_tok_s   sum of tokens / wall from first send to last end, prefill included (the older ledger's figure)
+///   step_s        decode_tok_s / (1 + k_eff * raw): engine steps per second; C = 1 only
+/// Errors: what the sink returns; a failed request is a failed sample, not an error.
+/// Source: DESIGN 4; request fields of the historical tool (768 tokens, temperature 0.95, thinking off).
+[[nodiscard]] Status run_decode(http::Transport& transport, const engine::Endpoint& endpoint, const DecodePlan& plan,
+                                Sink& sink);
+
+}  // namespace bk::leg
