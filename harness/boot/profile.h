@@ -1,0 +1,92 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace bk::boot {
+
+using Environment = std::map<std::string, std::string>;
+using KnobMap = std::map<std::string, std::string>;
+
+/// Where evidence for a knob is looked for once the engine runs.
+struct ProofRule {
+  enum class Kind {
+    kNone,     ///< the profile declares no proof
+    kLog,      ///< a line of the engine's log matches `text`; {VALUE} is what the engine confirms
+    kMetric,   ///< a sample of the metrics page: `name{label="{VALUE}"}`, or `name{label="x"}={VALUE}`
+    kEnviron,  ///< the variable `text` in the running process's environment
+    kJson,     ///< `/path member.member`: a member of the JSON answer to GET /path
+  };
+  Kind kind = Kind::kNone;
+  std::string text;
+};
+
+/// A named setting that an arm may set (syntax: profiles/README.md).
+struct Knob {
+  std::string name;
+  std::string value;                ///< the profile's default, or the caller's environment; empty: not passed to the engine
+  bool from_caller = false;         ///< true when `value` came from the caller's environment
+  std::vector<std::string> values;  ///< what it may be; empty: see the bounds
+  std::optional<double> min, max;   ///< whole numbers between them, both included, when set
+  bool any = false;                 ///< any text without blanks
+  std::string flag;                 ///< words appended to the command, {VALUE} replaced; empty: none
+  std::map<std::string, std::string> flag_for;  ///< other words for one value
+  std::string env;                  ///< variable that the engine reads; empty: none
+  ProofRule proof;
+  std::string help;
+  int line = 0;                     ///< of the default, in the profile
+
+  /// Whether the knob may have this value; the error names what is allowed.
+  [[nodiscard]] Status check(const std::string& wanted) const;
+};
+
+/// How one engine is booted: `profiles/<name>.env`, parsed, defaults and the caller's environment applied.
+struct Profile {
+  std::string name;
+  std::filesystem::path path;
+  std::string command;                  ///< argv template, not yet cut into words
+  std::string host = "127.0.0.1";
+  int port = 0;                         ///< 0: a free one is taken at each boot
+  std::string served_model;             ///< name that /v1/models must list; empty: whatever is served first
+  std::optional<int> max_model_len;     ///< tokens; compared when the server reports its own
+  double ready_timeout_s = 120;         ///< from start until a generation answered
+  double stop_grace_s = 10;             ///< from SIGTERM to SIGKILL
+  std::string metrics = "/metrics";     ///< path on the engine's port, or a URL
+  std::string api_key_env;              ///< variable in which the engine expects its key; empty: it takes none
+  std::string engine_version_log;       ///< regex whose group 1 is the engine's version, where /version does not exist
+  std::string help;
+  Environment env;                      ///< engine environment: ENV.* and EXTRA_ENV
+  std::vector<Knob> knobs;              ///< in the order of the file
+
+  [[nodiscard]] const Knob* find(std::string_view knob) const;
+  [[nodiscard]] std::vector<std::string> knob_names() const;
+};
+
+/// The text of a profile. Pure: the only environment seen is `caller`. kUsage with "path:row" as the place, for
+/// every way in which the text breaks the format.
+[[nodiscard]] Result<Profile> parse_profile(std::string_view text, const std::string& path, const Environment& caller);
+
+/// A profile by name (`<dir>/<name>.env`) or by path (anything with a slash or ending in .env). A missing one gives
+/// kUsage with the names that exist.
+[[nodiscard]] Result<Profile> load_profile(const std::string& name_or_path, const std::filesystem::path& dir,
+                                           const Environment& caller);
+
+/// The environment of this process.
+[[nodiscard]] Environment caller_environment();
+
+/// The directory of profiles: BK_PROFILES when set, else profiles/ in the working directory or above, else beside the
+/// running program (../share/bracketkit/profiles, or a source tree above it).
+[[nodiscard]] std::filesystem::path default_profile_dir();
+
+/// Every setting that shapes a boot, one a line, sorted, free of machine paths and keys.
+[[nodiscard]] std::string canonical_text(const Profile& profile);
+/// SHA-256 of canonical_text().
+[[nodiscard]] std::string profile_hash(const Profile& profile);
+
+}  // namespace bk::boot
