@@ -1,0 +1,103 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "store/rows.h"
+
+namespace bk::store {
+
+class Connection;
+
+/// A fresh row name: 26 characters of Crockford's base 32, 130 random bits. Its first 8 are what people type.
+[[nodiscard]] std::string new_uid();
+/// The first 8 characters.
+[[nodiscard]] std::string short_uid(std::string_view uid);
+
+/// This machine as HostRow, with its fingerprint.
+[[nodiscard]] HostRow this_host();
+
+enum class OpenMode {
+  kReadWrite,  ///< creates the file and brings an older schema up to date
+  kReadOnly,   ///< the file must exist and carry this schema
+};
+
+/// results.db. Every add_* and begin_* is one transaction, on disk when it returns (it survives kill -9 and, as far
+/// as the disk keeps its word, power loss). Two processes may write at once: each waits for the other up to 30 s.
+/// Not for use by two threads at once. Errors: kIo (full disk, unreadable, not a database, busy beyond the limit),
+/// kRefused (a schema newer than this program), kUsage (an id that names nothing or too much).
+class Database {
+ public:
+  /// A path, or later postgresql://… (kUnavailable today).
+  static Result<Database> open(const std::string& where, OpenMode mode = OpenMode::kReadWrite);
+  Database(Database&&) noexcept;
+  Database& operator=(Database&&) noexcept;
+  ~Database();
+
+  [[nodiscard]] const std::string& where() const { return where_; }
+
+  // Writing. Each returns the new row's id; an empty uid is filled.
+  Result<RowId> add_host(const HostRow& host);  ///< the id that stands when the fingerprint is known
+  Result<RowId> begin_run(const RunRow& run);
+  Status end_run(RowId run, const std::string& state, int exit_code, const std::string& error = {});
+  /// Ties a run to its bracket once that exists.
+  Status set_run_bracket(RowId run, RowId bracket);
+
+  /// Plan and bracket in one transaction; `bracket.plan_id` is filled.
+  Result<RowId> create_bracket(const PlanRow& plan, const BracketRow& bracket);
+  Status set_bracket_state(RowId bracket, const std::string& state, const std::string& reason = {});
+
+  Result<RowId> begin_boot(const BootRow& boot);
+  /// Writes what became known at readiness: every column of `boot` (by boot.id) except uid and bracket_id.
+  Status update_boot(const BootRow& boot);
+  Status end_boot(RowId boot, const std::string& state, const std::string& reason = {});
+  Result<RowId> add_proof(const ProofRow& proof);
+
+  Result<RowId> begin_leg(const LegRow& leg);
+  Status end_leg(RowId leg, const std::string& state, const std::string& reason = {});
+  Result<RowId> add_sample(const SampleRow& sample);  ///< with its metrics and requests
+  Result<RowId> add_gate(const GateRow& gate);        ///< with its questions and requests
+
+  Result<RowId> add_assessment(const AssessmentRow& assessment);
+  Result<RowId> add_verdict(const VerdictRow& verdict);
+  Result<RowId> add_note(const NoteRow& note);
+
+  // Reading. Lists are in the order of their happening.
+  Result<std::vector<BracketSummary>> list_brackets();
+  /// By uid or by a prefix of at least 4 characters that names one bracket. kUsage otherwise.
+  Result<BracketSummary> bracket(std::string_view uid_or_prefix);
+  Result<PlanRow> plan(RowId plan);
+  Result<std::vector<BootRow>> boots(RowId bracket);
+  Result<std::vector<ProofRow>> proofs(RowId bracket);
+  Result<std::vector<LegRow>> legs(RowId boot);
+  Result<std::vector<SampleRow>> samples(RowId leg);  ///< with metrics, without requests
+  Result<std::vector<RequestRow>> requests(RowId sample);
+  Result<std::vector<GateRow>> gates(RowId bracket);  ///< with questions, without requests
+  Result<std::vector<GateRow>> leg_gates(RowId leg);
+  Result<std::vector<RequestRow>> gate_requests(RowId gate);
+  Result<std::vector<AssessmentRow>> assessments(RowId bracket);
+  Result<std::vector<VerdictRow>> verdicts(RowId bracket);
+  Result<std::vector<NoteRow>> notes();
+  Result<std::optional<HostRow>> host(RowId host);
+  Result<std::optional<RunRow>> run(RowId run);
+
+  /// Every metric of every sample of a bracket, warm-ups excluded, by boot position, leg, cell, repetition.
+  /// Boots that are void, failed or interrupted are included; their state is in the point.
+  Result<std::vector<MetricPoint>> metric_points(RowId bracket);
+  /// Base boots of a profile that are done, outside `except_bracket`, oldest first, with one metric of one cell.
+  Result<std::vector<HistoryBoot>> base_history(const std::string& profile, const std::string& metric,
+                                                const std::string& cell, std::optional<RowId> except_bracket = {});
+  /// Brackets of a profile and knob whose newest verdict is "rejected": the guard against proposing again.
+  Result<std::vector<BracketSummary>> rejected(const std::string& profile, const std::string& knob,
+                                               const std::string& cand_value);
+
+ private:
+  Database(std::string where, std::unique_ptr<Connection> connection);
+  std::string where_;
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace bk::store
