@@ -1,0 +1,102 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "stats/boot_values.h"
+
+namespace bk::stats {
+
+enum class State { kBetter, kWorse, kSame, kInconclusive, kVoid };
+const char* to_string(State state);
+
+/// Boot-to-boot variance known from elsewhere (the profile's earlier base boots): it joins the bracket's own by
+/// degrees of freedom.
+struct BootVariance {
+  double variance = 0;
+  double df = 0;
+};
+/// What is known beforehand about each of the three effects, on that effect's own scale.
+struct History {
+  std::optional<BootVariance> raw, equal_acceptance, acceptance;
+};
+
+/// The plan's part of an assessment.
+struct Rules {
+  Better better = Better::kHigher;
+  double alpha = 0.05;
+  double band = 0.005;  ///< practical band as a ratio: effects within it do not matter
+  bool drift = true;    ///< linear drift over boots is in the model
+  History history = {};
+};
+
+/// One estimated effect of the candidate. Log scale for values; points (0..1) for acceptance.
+struct Effect {
+  std::optional<double> estimate;
+  std::optional<double> se, half_width, p;  ///< half_width of the 1 - alpha interval
+  double df = 0;
+  double residual_df = 0;                    ///< of the bracket alone
+  std::optional<double> residual_sd;         ///< between boots, after arm and drift
+  double unscaled_variance = 0;
+  std::string reason;                        ///< why something above is missing; empty otherwise
+};
+
+/// Everything that the data say about one metric, before anything is decided.
+struct Estimates {
+  Effect raw;               ///< log scale
+  Effect equal_acceptance;  ///< log scale, at the boots' mean acceptance
+  Effect acceptance;        ///< the candidate's own effect on raw acceptance, in points (0.01 = one point)
+  Effect drift;             ///< log scale per boot, from the raw model
+  std::optional<double> slope;             ///< log value per unit of acceptance, pooled within boots
+  std::optional<double> parallel_p;        ///< p of "both arms have one slope"
+  std::optional<double> mean_acceptance;
+  std::optional<double> within_sd;         ///< between samples of one boot, log scale
+  int boots = 0, base_boots = 0, cand_boots = 0;
+  int excluded_samples = 0;                ///< not finite or not positive
+};
+
+/// Which of the three effects the decision rests on.
+enum class Basis { kRaw, kEqualAcceptance };
+const char* to_string(Basis basis);
+
+/// What the tool says. Reason codes: "effect_beyond_band", "interval_inside_band", "interval_spans_zero",
+/// "interval_touches_band", "not_after_holm", "no_degrees_of_freedom", "arm_not_estimable", "one_arm", "no_samples", or, for void, the cause.
+struct Assessment {
+  State state = State::kInconclusive;
+  std::string reason;
+  std::string sentence;                 ///< one sentence for people
+  Basis basis = Basis::kRaw;
+  bool acceptance_moved = false;        ///< then it is part of the effect, and the raw effect decides
+  std::optional<int> boots_needed;      ///< boots in all, alternating, that would resolve the effect seen
+  bool boot_sd_assumed = false;         ///< boots_needed rests on kAssumedBootSd
+  std::optional<double> p_adjusted;     ///< after Holm, where several metrics were declared
+  Estimates estimates;
+};
+
+/// Used for boots_needed alone, when the bracket has no degree of freedom to estimate it with.
+inline constexpr double kAssumedBootSd = 0.01;
+/// No plan is advised beyond this; more boots than that means another instrument.
+inline constexpr int kMostBoots = 200;
+
+/// Log-scale least squares over boots with arm and linear drift; never fails: what is missing carries its reason.
+[[nodiscard]] Estimates estimate(const std::vector<BootValues>& boots, const Rules& rules);
+
+/// One metric, estimated and decided.
+[[nodiscard]] Assessment assess(const std::vector<BootValues>& boots, const Rules& rules);
+
+/// A metric of several that were declared together.
+struct Declared {
+  std::vector<BootValues> boots;
+  Rules rules;
+};
+/// All of them, with Holm's correction over the metrics. shape: one assessment a metric, in order.
+[[nodiscard]] std::vector<Assessment> assess_all(const std::vector<Declared>& metrics);
+
+/// A measurement that may not be used: nothing is estimated.
+[[nodiscard]] Assessment void_assessment(std::string reason, std::string sentence);
+
+/// Percent of a log-scale effect: 100·(exp(x) - 1).
+[[nodiscard]] double to_pct(double log_effect);
+
+}  // namespace bk::stats
