@@ -29,7 +29,7 @@ enum class Common {
 
 /// How to reach a server, as the command line gave it; programs turn it into an engine::Endpoint.
 struct ConnectionFlags {
-  std::string base_url = "http://127.0.0.1:8000";  ///< a trailing slash or /v1 is taken off by read()
+  std::string base_url = "http://127.0.0.1:8000";  ///< a trailing slash or /v1 is taken off by read_connection()
   std::string model;                               ///< empty: resolved from the server
   std::string api_key_env;                         ///< name of the variable that holds the key; empty: none
   std::string api_key_file;                        ///< file that holds the key; empty: none
@@ -50,7 +50,7 @@ struct Connection {
   std::string ca_file;
   std::string metrics_url;  ///< empty: base_url + /metrics
   std::string unix_socket;
-  /// What no output may show: the key, credential headers' values, a password in a URL. For bk::redact().
+  /// What no output may show: the key, and the values of credential headers. For bk::redact().
   std::vector<std::string> secrets;
 };
 
@@ -77,8 +77,9 @@ struct CommonFlags {
 /// The key itself is in no error.
 [[nodiscard]] Result<std::string> load_key(const ConnectionFlags& flags);
 
-/// Checks the flags and reads the key. kUsage for a URL that is not http(s), a header without a colon or with control
-/// characters, an extra body that is no JSON object.
-[[nodiscard]] Result<Connection> read_connection(const ConnectionFlags& flags);
+/// Checks the flags, reads the key and adds the secrets to `streams`, so that no error line shows them. kUsage for a
+/// URL that is not http(s) or carries a password, a header without a colon or with control characters, an extra body
+/// that is no JSON object; load_key()'s errors.
+[[nodiscard]] Result<Connection> read_connection(const ConnectionFlags& flags, Streams& streams);
 
 }  // namespace bk::cli
