@@ -14,13 +14,13 @@ struct Counters {
   std::optional<double> drafts, draft_tokens, accepted_tokens;  ///< N, D, A
   std::map<int, double> accepted_per_position;                  ///< A_i
   std::optional<double> generation_tokens, prompt_tokens;
-  std::optional<double> generation_s, prompt_s;                 ///< seconds spent on them (llama.cpp)
-  std::optional<double> engine_steps;                           ///< iterations of the engine
-  std::optional<double> running, waiting;                       ///< gauges
-  std::optional<double> busy_slots;                             ///< gauge, llama.cpp: slots per decode call
-  std::optional<double> process_start_s;                        ///< process start time
-  std::map<std::string, double> accept_length_by_rank;          ///< gauge, SGLang: dp_rank -> acceptance length
-  std::string dialect;                                          ///< "vllm", "llamacpp", "sglang", or empty
+  std::optional<double> generation_s, prompt_s;         ///< seconds spent on them (llama.cpp)
+  std::optional<double> engine_steps;                   ///< iterations of the engine
+  std::optional<double> running, waiting;               ///< gauges
+  std::optional<double> busy_slots;                     ///< gauge, llama.cpp: slots per decode call
+  std::optional<double> process_start_s;                ///< process start time
+  std::map<std::string, double> accept_length_by_rank;  ///< gauge, SGLang: dp_rank -> acceptance length
+  std::string dialect;                                  ///< "vllm", "llamacpp", "sglang", or empty
 
   /// Every series behind the sums, and its _created stamp, so that one engine's restart is seen although the sum grew.
   std::map<std::string, double> series, created;
@@ -41,15 +41,16 @@ struct Acceptance {
 struct AcceptanceDelta {
   std::optional<Acceptance> value;
   std::string reason;
-  std::vector<std::string> resets;   ///< series that went down or were created anew
+  std::vector<std::string> resets;  ///< series that went down or were created anew
 };
-[[nodiscard]] AcceptanceDelta acceptance_between(const std::optional<Counters>& before, const std::optional<Counters>& after);
+[[nodiscard]] AcceptanceDelta acceptance_between(const std::optional<Counters>& before,
+                                                 const std::optional<Counters>& after);
 
 /// What kept counting from one page to the next, for any pair of pages.
 struct Continuity {
-  std::vector<std::string> resets;   ///< series that went down or were created anew
-  bool restarted = false;            ///< the process start time or a _created stamp changed
-  bool vanished = false;             ///< a series of the first page is not in the second
+  std::vector<std::string> resets;  ///< series that went down or were created anew
+  bool restarted = false;           ///< the process start time or a _created stamp changed
+  bool vanished = false;            ///< a series of the first page is not in the second
   [[nodiscard]] bool unbroken() const { return resets.empty() && !restarted && !vanished; }
 };
 [[nodiscard]] Continuity continuity_between(const Counters& before, const Counters& after);

@@ -17,15 +17,15 @@ const char* path_of(Api api);
 /// What one generation request asks for. Fields left empty are not sent: the server's defaults hold.
 struct Generation {
   Api api = Api::kChat;
-  std::string prompt;                ///< chat: the one user message
+  std::string prompt;  ///< chat: the one user message
   std::optional<int> max_tokens;
   std::optional<double> temperature;
   std::optional<std::int64_t> seed;
-  bool ignore_eos = false;           ///< with max_tokens: min_tokens = max_tokens too, so that every server runs on
-  bool thinking_off = false;         ///< chat_template_kwargs {"thinking": false}; chat only
+  bool ignore_eos = false;    ///< with max_tokens: min_tokens = max_tokens too, so that every server runs on
+  bool thinking_off = false;  ///< chat_template_kwargs {"thinking": false}; chat only
   bool stream = true;
-  bool include_usage = true;         ///< stream_options.include_usage; streams only
-  bool per_event_counts = true;      ///< continuous_usage_stats and return_token_ids; streams only, others ignore them
+  bool include_usage = true;     ///< stream_options.include_usage; streams only
+  bool per_event_counts = true;  ///< continuous_usage_stats and return_token_ids; streams only, others ignore them
 };
 
 /// The JSON body. The endpoint's model and then its extra_body (member by member, last word) are merged in.

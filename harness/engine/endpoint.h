@@ -14,7 +14,7 @@ struct Endpoint {
   std::string metrics_url;  ///< empty: base_url + /metrics
   std::string api_key;      ///< empty: no Authorization header
   std::vector<std::pair<std::string, std::string>> headers;
-  Json extra_body;          ///< members merged into every request body; null: none
+  Json extra_body;  ///< members merged into every request body; null: none
 
   [[nodiscard]] std::string describe() const { return base_url + (model.empty() ? "" : " model " + model); }
 };

@@ -14,8 +14,8 @@ namespace bk::engine {
 struct ServedModel {
   std::string id;
   std::vector<std::string> aliases;
-  std::string parent;                         ///< base model of an adapter; empty: a model of its own
-  std::optional<std::int64_t> context_tokens; ///< max_model_len, or llama.cpp's meta.n_ctx
+  std::string parent;                          ///< base model of an adapter; empty: a model of its own
+  std::optional<std::int64_t> context_tokens;  ///< max_model_len, or llama.cpp's meta.n_ctx
 };
 
 struct ModelList {
@@ -33,8 +33,8 @@ struct ModelList {
 /// GET /v1/models. kUnavailable when the server has no such route; kConnect, kTimeout, kHttp otherwise.
 [[nodiscard]] Result<ModelList> fetch_models(http::Transport& transport, const Endpoint& endpoint);
 
-/// Sets endpoint.model to a served id and gives what the server says of it. A server without /v1/models is believed when
-/// a model is named, and refused (kUnavailable) when none is.
+/// Sets endpoint.model to a served id and gives what the server says of it. A server without /v1/models is believed
+/// when a model is named, and refused (kUnavailable) when none is.
 [[nodiscard]] Result<ServedModel> resolve_model(http::Transport& transport, Endpoint& endpoint);
 
 }  // namespace bk::engine
