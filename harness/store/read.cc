@@ -1,0 +1,225 @@
+#include "store/row_io.h"
+#include "store/store.h"
+
+namespace bk::store {
+namespace {
+
+/// The newest row of a table for the bracket at hand; ties are broken by uid so that merged databases agree.
+std::string newest(const std::string& table) {
+  return "(SELECT id FROM " + table + " WHERE bracket_id = b.id ORDER BY created_wall_ns DESC, uid DESC LIMIT 1)";
+}
+
+/// Brackets with their newest assessment and verdict and the tally of their gates.
+Result<std::vector<BracketSummary>> summaries(Connection& connection, const std::string& condition,
+                                              const std::vector<Cell>& parameters) {
+  static const std::string kGates =
+      "(SELECT count(*) FROM boot o JOIN leg l ON l.boot_id = o.id JOIN gate g ON g.leg_id = l.id "
+      "WHERE o.bracket_id = b.id AND o.state = 'done'";
+  const std::string sql = "SELECT " + column_list<BracketRow>("b") + ", " + column_list<AssessmentRow>("a") + ", " +
+                          column_list<VerdictRow>("v") +
+                          ", (SELECT count(*) FROM boot o WHERE o.bracket_id = b.id AND o.state = 'done'), " + kGates +
+                          " AND g.verdict = 'pass'), " + kGates +
+                          ") FROM bracket b LEFT JOIN assessment a ON a.id = " + newest("assessment") +
+                          " LEFT JOIN verdict v ON v.id = " + newest("verdict") + " " + condition +
+                          " ORDER BY b.created_wall_ns, b.uid";
+  BK_ASSIGN(const auto rows, connection.query(sql, parameters));
+  std::vector<BracketSummary> out;
+  for (;;) {
+    BK_ASSIGN(const bool more, rows->next());
+    if (!more) return out;
+    BracketSummary summary;
+    AssessmentRow assessment;
+    VerdictRow verdict;
+    BK_ASSIGN(const int after_bracket, read_row(*rows, summary.bracket));
+    BK_ASSIGN(const int after_assessment, read_row(*rows, assessment, after_bracket));
+    BK_ASSIGN(const int after_verdict, read_row(*rows, verdict, after_assessment));
+    if (assessment.id != 0) summary.assessment = std::move(assessment);
+    if (verdict.id != 0) summary.verdict = std::move(verdict);
+    RowReader counts(*rows, after_verdict);
+    counts("boots_done", summary.boots_done);
+    counts("gates_passed", summary.gates_passed);
+    counts("gates_asked", summary.gates_asked);
+    out.push_back(std::move(summary));
+  }
+}
+
+template <class Row>
+Result<std::optional<Row>> one_row(Connection& connection, const std::string& table, RowId id) {
+  BK_ASSIGN(auto rows, select_rows<Row>(connection, "t", table + " t WHERE t.id = ?1", {id}));
+  if (rows.empty()) return std::optional<Row>();
+  return std::optional<Row>(std::move(rows.front()));
+}
+
+Result<std::vector<GateRow>> gates_where(Connection& connection, const std::string& tail, RowId parameter) {
+  BK_ASSIGN(auto gates, select_rows<GateRow>(connection, "g", tail, {parameter}));
+  const std::string sql = "SELECT " + column_list<GateQuestionRow>("q", false) +
+                          " FROM gate_question q WHERE q.gate_id = ?1 ORDER BY q.position";
+  for (GateRow& gate : gates) {
+    BK_ASSIGN(const auto rows, connection.query(sql, {gate.id}));
+    for (;;) {
+      BK_ASSIGN(const bool more, rows->next());
+      if (!more) break;
+      RowReader reader(*rows);
+      visit_columns(reader, gate.questions.emplace_back());
+    }
+  }
+  return gates;
+}
+
+/// Metric points of the boots that `condition` names (aliases: o boot, l leg, s sample, m sample_metric).
+Result<std::vector<MetricPoint>> points_where(Connection& connection, const std::string& condition,
+                                              const std::vector<Cell>& parameters) {
+  BK_ASSIGN(
+      const auto rows,
+      connection.query("SELECT o.id, s.id, o.position, s.position, o.uid, o.arm, o.state, l.name, s.cell, m.name, "
+                       "s.concurrency, s.ok, m.value, m.value_reason, s.accept_raw FROM boot o "
+                       "JOIN leg l ON l.boot_id = o.id JOIN sample s ON s.leg_id = l.id "
+                       "JOIN sample_metric m ON m.sample_id = s.id WHERE s.warmup = 0 AND " +
+                           condition + " ORDER BY o.position, o.attempt, o.id, l.id, s.id, m.name",
+                       parameters));
+  std::vector<MetricPoint> out;
+  for (;;) {
+    BK_ASSIGN(const bool more, rows->next());
+    if (!more) return out;
+    MetricPoint p;
+    RowReader v(*rows);
+    v("", p.boot_id), v("", p.sample_id), v("", p.boot_position), v("", p.sample_position), v("", p.boot_uid);
+    v("", p.arm), v("", p.boot_state), v("", p.leg), v("", p.cell), v("", p.metric), v("", p.concurrency);
+    v("", p.sample_ok), v("", p.value), v("", p.accept_raw);
+    out.push_back(std::move(p));
+  }
+}
+
+}  // namespace
+
+Result<std::vector<BracketSummary>> Database::list_brackets() { return summaries(*connection_, "", {}); }
+
+Result<BracketSummary> Database::bracket(std::string_view uid_or_prefix) {
+  const std::string prefix(uid_or_prefix);
+  if (prefix.size() < 4) {
+    return fail(Errc::kUsage, "a bracket is named by at least 4 characters of its id: '" + prefix + "'", where_);
+  }
+  BK_ASSIGN(auto found, summaries(*connection_, "WHERE substr(b.uid, 1, length(?1)) = ?1", {prefix}));
+  if (found.empty()) {
+    return fail(Errc::kUsage, "no bracket is named '" + prefix + "'; `bracket list` shows what there is", where_);
+  }
+  if (found.size() > 1) {
+    return fail(Errc::kUsage, fmt::format("{} brackets are named '{}…'; give more of the id", found.size(), prefix),
+                where_);
+  }
+  return std::move(found.front());
+}
+
+Result<PlanRow> Database::plan(RowId plan) {
+  BK_ASSIGN(auto found, one_row<PlanRow>(*connection_, "plan", plan));
+  if (!found) return fail(Errc::kUsage, fmt::format("no plan has the id {}", plan), where_);
+  return std::move(*found);
+}
+
+Result<std::vector<BootRow>> Database::boots(RowId bracket) {
+  return select_rows<BootRow>(*connection_, "o", "boot o WHERE o.bracket_id = ?1 ORDER BY o.position, o.attempt, o.id",
+                              {bracket});
+}
+
+Result<std::vector<ProofRow>> Database::proofs(RowId bracket) {
+  return select_rows<ProofRow>(*connection_, "p",
+                               "proof p JOIN boot o ON o.id = p.boot_id WHERE o.bracket_id = ?1 "
+                               "ORDER BY o.position, o.attempt, p.id",
+                               {bracket});
+}
+
+Result<std::vector<LegRow>> Database::legs(RowId boot) {
+  return select_rows<LegRow>(*connection_, "l", "leg l WHERE l.boot_id = ?1 ORDER BY l.id", {boot});
+}
+
+Result<std::vector<SampleRow>> Database::samples(RowId leg) {
+  BK_ASSIGN(auto samples,
+            select_rows<SampleRow>(*connection_, "s", "sample s WHERE s.leg_id = ?1 ORDER BY s.id", {leg}));
+  for (SampleRow& sample : samples) {
+    BK_ASSIGN(const auto rows, connection_->query("SELECT name, value, value_reason FROM sample_metric "
+                                                  "WHERE sample_id = ?1",
+                                                  {sample.id}));
+    for (;;) {
+      BK_ASSIGN(const bool more, rows->next());
+      if (!more) break;
+      RowReader reader(*rows);
+      std::string name;
+      reader("name", name);
+      reader("value", sample.metrics[name]);
+    }
+  }
+  return samples;
+}
+
+Result<std::vector<RequestRow>> Database::requests(RowId sample) {
+  return select_rows<RequestRow>(*connection_, "r", "request r WHERE r.sample_id = ?1 ORDER BY r.position", {sample});
+}
+
+Result<std::vector<GateRow>> Database::gates(RowId bracket) {
+  return gates_where(*connection_,
+                     "gate g JOIN leg l ON l.id = g.leg_id JOIN boot o ON o.id = l.boot_id WHERE o.bracket_id = ?1 "
+                     "ORDER BY o.position, o.attempt, g.id",
+                     bracket);
+}
+
+Result<std::vector<GateRow>> Database::leg_gates(RowId leg) {
+  return gates_where(*connection_, "gate g WHERE g.leg_id = ?1 ORDER BY g.id", leg);
+}
+
+Result<std::vector<RequestRow>> Database::gate_requests(RowId gate) {
+  return select_rows<RequestRow>(*connection_, "r", "request r WHERE r.gate_id = ?1 ORDER BY r.position", {gate});
+}
+
+Result<std::vector<AssessmentRow>> Database::assessments(RowId bracket) {
+  return select_rows<AssessmentRow>(
+      *connection_, "a", "assessment a WHERE a.bracket_id = ?1 ORDER BY a.created_wall_ns, a.uid", {bracket});
+}
+
+Result<std::vector<VerdictRow>> Database::verdicts(RowId bracket) {
+  return select_rows<VerdictRow>(*connection_, "v",
+                                 "verdict v WHERE v.bracket_id = ?1 ORDER BY v.created_wall_ns, v.uid", {bracket});
+}
+
+Result<std::vector<NoteRow>> Database::notes() {
+  return select_rows<NoteRow>(*connection_, "n", "note n ORDER BY n.created_wall_ns, n.uid", {});
+}
+
+Result<std::optional<HostRow>> Database::host(RowId host) { return one_row<HostRow>(*connection_, "host", host); }
+Result<std::optional<RunRow>> Database::run(RowId run) { return one_row<RunRow>(*connection_, "run", run); }
+
+Result<std::vector<MetricPoint>> Database::metric_points(RowId bracket) {
+  return points_where(*connection_, "o.bracket_id = ?1", {bracket});
+}
+
+Result<std::vector<HistoryBoot>> Database::base_history(const std::string& profile, const std::string& metric,
+                                                        const std::string& cell, std::optional<RowId> except_bracket) {
+  BK_ASSIGN(auto boots, select_rows<BootRow>(*connection_, "o",
+                                             "boot o WHERE o.profile = ?1 AND o.arm = 'base' AND o.state = 'done' AND "
+                                             "(?2 IS NULL OR o.bracket_id IS NULL OR o.bracket_id <> ?2) "
+                                             "ORDER BY o.started_wall_ns, o.uid",
+                                             {profile, except_bracket ? Cell(*except_bracket) : Cell()}));
+  std::vector<HistoryBoot> out;
+  for (BootRow& boot : boots) {
+    HistoryBoot entry;
+    BK_ASSIGN(entry.points,
+              points_where(*connection_, "o.id = ?1 AND m.name = ?2 AND s.cell = ?3", {boot.id, metric, cell}));
+    if (entry.points.empty()) continue;
+    BK_ASSIGN(const Cell fingerprint,
+              query_cell(*connection_, "SELECT fingerprint FROM host WHERE id = ?1", {boot.host_id.value_or(0)}));
+    BK_ASSIGN(const Cell bracket,
+              query_cell(*connection_, "SELECT uid FROM bracket WHERE id = ?1", {boot.bracket_id.value_or(0)}));
+    if (const auto* text = std::get_if<std::string>(&fingerprint)) entry.host_fingerprint = *text;
+    if (const auto* text = std::get_if<std::string>(&bracket)) entry.bracket_uid = *text;
+    entry.boot = std::move(boot);
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+Result<std::vector<BracketSummary>> Database::rejected(const std::string& profile, const std::string& knob,
+                                                       const std::string& cand_value) {
+  return summaries(*connection_, "WHERE b.profile = ?1 AND b.knob = ?2 AND b.cand_value = ?3 AND v.word = 'rejected'",
+                   {profile, knob, cand_value});
+}
+
+}  // namespace bk::store
