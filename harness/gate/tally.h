@@ -13,8 +13,8 @@ const char* to_string(Verdict verdict);  ///< "pass", "fail", "inconclusive"
 struct Tally {
   int asked = 0, pass = 0, miss = 0, no_answer = 0;
 
-  /// Pass when every question asked passed. Inconclusive when none was asked or one has no answer: a question without an
-  /// answer is neither right nor wrong. Fail otherwise.
+  /// Pass when every question asked passed. Inconclusive when none was asked or one has no answer: a question without
+  /// an answer is neither right nor wrong. Fail otherwise.
   [[nodiscard]] Verdict verdict() const;
   /// "7/18".
   [[nodiscard]] std::string score() const;
