@@ -70,6 +70,7 @@ class App {
   App& section(std::string heading);                       ///< options registered from here on stand under it
 
   Option flag(const std::string& names, bool& target, const std::string& help);
+  Option flag(const std::string& names, std::function<void()> when_given, const std::string& help);
   /// Text, whole numbers, real numbers: the target's value at registration is the default.
   Option option(const std::string& names, std::string& target, const std::string& help);
   Option option(const std::string& names, int& target, const std::string& help);
