@@ -40,6 +40,7 @@ struct Streams {
 
 [[noreturn]] void child(const ExecImage& image, const Command& command, const Streams& streams, int report) {
   setpgid(0, 0);
+  if (command.die_with_parent) prctl(PR_SET_PDEATHSIG, SIGTERM);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

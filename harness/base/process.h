@@ -17,6 +17,7 @@ struct Command {
   std::map<std::string, std::string> env;  ///< added to (and replacing) the caller's environment
   std::string cwd;                         ///< empty: the caller's
   std::string output_file;                 ///< stdout and stderr appended there; empty: inherited
+  bool die_with_parent = false;            ///< SIGTERM when the thread that started it ends, also by kill -9
 };
 
 /// How a process ended: its exit code, or 128 + the signal that ended it.

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -21,13 +22,14 @@ struct DecodePlan {
   bool ignore_eos = false;          ///< ask for exactly max_tokens; a shorter answer then fails
   std::uint64_t seed = 0;           ///< added to the seeds of every prompt
   Nanos request_timeout = 1800 * kSecond;
+  std::function<bool()> stopped;    ///< polled while requests run; empty: never
 };
 
 /// Runs the rounds and hands each sample to the sink as it ends. Cells are "C=1", "C=2" …. Metrics of a sample:
 ///   decode_tok_s, decode_tok_s_n_minus_1, tpot_ms, ttft_ms, itl_event_ms   medians over its requests
 ///   round_tok_s   sum of tokens / wall from first send to last end, prefill included (the older ledger's figure)
 ///   step_s        decode_tok_s / (1 + k_eff * raw): engine steps per second; C = 1 only
-/// Errors: what the sink returns; a failed request is a failed sample, not an error.
+/// Errors: what the sink returns, kInterrupted when stopped; a failed request is a failed sample, not an error.
 /// Source: DESIGN 4; request fields of the historical tool (768 tokens, temperature 0.95, thinking off).
 [[nodiscard]] Status run_decode(http::Transport& transport, const engine::Endpoint& endpoint, const DecodePlan& plan,
                                 Sink& sink);

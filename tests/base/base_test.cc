@@ -55,16 +55,16 @@ TEST_CASE("utf-8 is checked strictly") {
 }
 
 TEST_CASE("a process reports its exit, its output, and why it could not start") {
-  const auto echo = run_captured({{"sh", "-c", "cat; echo err >&2; exit 7"}, {}, "", ""}, 10 * kSecond, "in");
+  const auto echo = run_captured({{"sh", "-c", "cat; echo err >&2; exit 7"}, {}, "", "", false}, 10 * kSecond, "in");
   REQUIRE(echo);
   CHECK(echo->out == "in");
   CHECK(echo->err == "err\n");
   CHECK(echo->exit.code == 7);
-  const auto missing = Process::start({{"/no/such/program"}, {}, "", ""});
+  const auto missing = Process::start({{"/no/such/program"}, {}, "", "", false});
   REQUIRE_FALSE(missing);
   CHECK(missing.error().code == Errc::kEnvironment);
   CHECK(missing.error().text().find("/no/such/program") != std::string::npos);
-  const auto slow = run_captured({{"sleep", "30"}, {}, "", ""}, 100 * kMillisecond);
+  const auto slow = run_captured({{"sleep", "30"}, {}, "", "", false}, 100 * kMillisecond);
   REQUIRE_FALSE(slow);
   CHECK(slow.error().code == Errc::kTimeout);
 }
@@ -72,7 +72,7 @@ TEST_CASE("a process reports its exit, its output, and why it could not start") 
 TEST_CASE("stopping a process ends its whole group, also one that ignores SIGTERM") {
   TempDir dir;
   const std::string log = (dir.path() / "log").string();
-  auto process = Process::start({{"sh", "-c", "trap '' TERM; echo $$; sleep 60 & wait; sleep 60"}, {}, "", log});
+  auto process = Process::start({{"sh", "-c", "trap '' TERM; echo $$; sleep 60 & wait; sleep 60"}, {}, "", log, false});
   REQUIRE(process);
   SystemClock clock;  // the trap stands once the shell has written its line
   while (read_file(log).value_or("").empty()) clock.sleep_until(clock.now() + kMillisecond);

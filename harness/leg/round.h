@@ -1,0 +1,27 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/endpoint.h"
+#include "http/transport.h"
+#include "load/runner.h"
+#include "load/sample.h"
+
+namespace bk::leg {
+
+/// One repetition: what it is called, and the requests that make it.
+struct Round {
+  std::string leg, cell;
+  int concurrency = 1;
+  int index = 0;
+  bool warmup = false;
+  std::vector<load::PlannedRequest> requests;
+};
+
+/// Reads the engine's counters, runs the requests, reads the counters again and fills the sample's figures. A server
+/// without counters gives a sample without acceptance, and the reason. kInterrupted when `stopped` ended it.
+[[nodiscard]] Result<load::Sample> run_round(http::Transport& transport, const engine::Endpoint& endpoint, Round round,
+                                             const std::function<bool()>& stopped);
+
+}  // namespace bk::leg

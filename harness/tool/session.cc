@@ -1,0 +1,117 @@
+#include "tool/session.h"
+
+#include <unistd.h>
+
+#include <ostream>
+
+#include "base/text.h"
+#include "base/version.h"
+#include "bracket/store_sink.h"
+
+namespace bk::tool {
+namespace {
+
+constexpr int kSchemaVersion = 1;
+
+}  // namespace
+
+Result<Server> reach(const cli::Connection& connection) {
+  Server server;
+  http::TransportOptions options;
+  options.unix_socket = connection.unix_socket;
+  options.ca_file = connection.ca_file;
+  server.transport = http::make_curl_transport(options);
+  server.endpoint.base_url = connection.base_url;
+  server.endpoint.model = connection.model;
+  server.endpoint.metrics_url = connection.metrics_url;
+  server.endpoint.api_key = connection.api_key;
+  server.endpoint.headers = connection.headers;
+  if (!connection.extra_body.empty()) BK_ASSIGN(server.endpoint.extra_body, parse_json(connection.extra_body));
+  BK_ASSIGN(server.model, engine::resolve_model(*server.transport, server.endpoint));
+  return server;
+}
+
+KeepingSink::KeepingSink(cli::Streams& streams, bool quiet)
+    : quiet_(quiet), progress_(streams.err, report::ProgressStyle::detect(STDERR_FILENO), clock_) {}
+
+Status KeepingSink::sample(const load::Sample& sample) {
+  samples.push_back(sample);
+  if (on_sample && !sample.warmup) on_sample(sample);
+  return {};
+}
+
+Status KeepingSink::gate(const leg::GateResult& gate) {
+  gates.push_back(gate);
+  return {};
+}
+
+void KeepingSink::warn(const std::string& text) {
+  warnings.push_back(text);
+  progress_.say("warning: " + text);
+}
+
+void KeepingSink::progress(const std::string& what, int done, int total) {
+  if (!quiet_) progress_.update(what, done, total);
+}
+
+Status record_leg(const Recorded& what, const Server& server, cli::Streams& streams, KeepingSink& keep,
+                  const std::function<Status(leg::Sink&)>& body) {
+  BK_ASSIGN(store::Database database, store::Database::open(what.db));
+  store::RunRow run;
+  run.program = what.program;
+  run.tool_version = version();
+  run.tool_commit = commit();
+  run.seed = static_cast<std::int64_t>(what.seed);
+  Json argv = Json::array();
+  for (const std::string& word : what.args) argv.push(redact(word, streams.secrets));
+  run.argv_json = argv.dump();
+  run.started_wall = wall_now();
+  BK_ASSIGN(run.host_id, database.add_host(store::this_host()));
+  BK_ASSIGN(const store::RowId run_id, database.begin_run(run));
+
+  store::LegRow leg;
+  leg.run_id = run_id;
+  leg.name = what.leg;
+  leg.plan_json = what.plan.dump();
+  leg.endpoint = server.endpoint.base_url;
+  leg.model = server.endpoint.model;
+  leg.started_wall = wall_now();
+  BK_ASSIGN(const store::RowId leg_id, database.begin_leg(leg));
+
+  bracket::StoreSink sink(database, leg_id, keep);
+  const Status done = body(sink);
+  keep.finish();
+  const bool stopped = !done && done.error().code == Errc::kInterrupted;
+  const std::string state = done ? "done" : stopped ? "interrupted" : "failed";
+  const std::string reason = done ? "" : redact(done.error().text(), streams.secrets);
+  BK_TRY(database.end_leg(leg_id, state, reason));
+  const int exit_code = done ? 0 : static_cast<int>(cli::exit_code_of(done.error().code));
+  BK_TRY(database.end_run(run_id, state, exit_code, reason));
+  return done;
+}
+
+Result<cli::ExitCode> outcome_of(const std::vector<load::Sample>& samples) {
+  std::size_t asked = 0, good = 0;
+  std::string first_reason;
+  for (const load::Sample& sample : samples) {
+    if (sample.warmup) continue;
+    for (const stream::RequestRecord& request : sample.requests) {
+      ++asked;
+      good += request.ok() ? 1 : 0;
+      if (!request.ok() && first_reason.empty()) {
+        first_reason = request.reason.empty() ? stream::to_string(request.outcome) : request.reason;
+      }
+    }
+  }
+  if (asked == 0) return fail(Errc::kVoid, "nothing was measured");
+  if (good == 0) return fail(Errc::kServer, fmt::format("all {} requests failed: {}", asked, first_reason));
+  return good == asked ? cli::ExitCode::kDone : cli::ExitCode::kFailed;
+}
+
+Json output_head(const std::string& program) {
+  Json head = Json::object();
+  head.set("schema_version", kSchemaVersion).set("tool", program).set("tool_version", version()).set("commit", commit());
+  return head;
+}
+
+}  // namespace bk::tool
