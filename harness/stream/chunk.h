@@ -10,7 +10,7 @@
 
 namespace bk::stream {
 
-/// What one event says. Views live until the next call on the reader that gave them.
+/// What one event says. Views live as long as the data that was read, and until the next call on the reader.
 struct Chunk {
   enum class Kind {
     kChunk,    ///< a chat or completions chunk (or a whole answer that was not streamed)
@@ -21,16 +21,16 @@ struct Chunk {
   };
   Kind kind = Kind::kNothing;
   std::string_view error;
-  std::string_view content;            ///< delta.content, message.content or text, of the choice with index 0
-  std::string_view reasoning;          ///< reasoning or reasoning_content; once when both hold the same
-  std::string_view tool_calls;         ///< names and argument text of tool calls, as they come
-  std::string_view finish_reason;      ///< empty: null or missing
+  std::string_view content;        ///< delta.content, message.content or text, of the choice with index 0
+  std::string_view reasoning;      ///< reasoning or reasoning_content; once when both hold the same
+  std::string_view tool_calls;     ///< names and argument text of tool calls, as they come
+  std::string_view finish_reason;  ///< empty: null or missing
   std::string_view model;
-  std::int32_t token_ids = -1;         ///< number of generated token ids; -1: the server sends none
-  bool has_choice = false;             ///< at least one choice
-  bool bears_tokens = false;           ///< carries generated text of any kind, or token ids, of any choice
-  bool bears_answer = false;           ///< carries content or completions text that is not empty
-  std::optional<Usage> usage;          ///< nothing when missing or null
+  std::int32_t token_ids = -1;  ///< number of generated token ids; -1: the server sends none
+  bool has_choice = false;      ///< at least one choice
+  bool bears_tokens = false;    ///< carries generated text of any kind, or token ids, of any choice
+  bool bears_answer = false;    ///< carries content or completions text that is not empty
+  std::optional<Usage> usage;   ///< nothing when missing or null
   std::optional<ServerTimings> timings;
 };
 

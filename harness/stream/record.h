@@ -33,8 +33,8 @@ const char* to_string(DecodeBasis basis);
 
 /// One token-bearing event.
 struct TokenEvent {
-  Nanos at = 0;               ///< arrival, relative to `sent`
-  std::int32_t tokens = -1;   ///< tokens that it carried; -1 when the server does not say
+  Nanos at = 0;              ///< arrival, relative to `sent`
+  std::int32_t tokens = -1;  ///< tokens that it carried; -1 when the server does not say
 };
 
 /// The server's `usage`, the last one that was not null.
@@ -59,17 +59,17 @@ struct Figure {
 /// One request, whole. All times are nanoseconds on CLOCK_MONOTONIC; those named in DESIGN 4 relative to `sent`.
 struct RequestRecord {
   Outcome outcome = Outcome::kOk;
-  std::string reason;                ///< one line, the server's message where it gave one; empty when ok
-  int http_status = 0;               ///< 0: none came
-  Nanos scheduled = 0;               ///< absolute: intended start
-  Nanos sent = 0;                    ///< absolute: first byte of the request written, on a standing connection
-  std::optional<Nanos> connect;      ///< DNS + TCP + TLS; nothing on a reused connection
+  std::string reason;            ///< one line, the server's message where it gave one; empty when ok
+  int http_status = 0;           ///< 0: none came
+  Nanos scheduled = 0;           ///< absolute: intended start
+  Nanos sent = 0;                ///< absolute: first byte of the request written, on a standing connection
+  std::optional<Nanos> connect;  ///< DNS + TCP + TLS; nothing on a reused connection
   bool connection_reused = false;
-  int reopened = 0;                  ///< a reused connection that ended before any byte, opened anew
+  int reopened = 0;  ///< a reused connection that ended before any byte, opened anew
   std::optional<Nanos> headers, ttfr, ttft, first_answer, last_token, end;
 
-  std::vector<TokenEvent> events;    ///< token-bearing events, in order of arrival
-  std::int64_t data_events = 0;      ///< SSE events with data, [DONE] included
+  std::vector<TokenEvent> events;  ///< token-bearing events, in order of arrival
+  std::int64_t data_events = 0;    ///< SSE events with data, [DONE] included
   bool done_seen = false;
 
   TokensSource tokens_source = TokensSource::kNone;
@@ -80,12 +80,12 @@ struct RequestRecord {
   std::string content, reasoning, tool_calls;  ///< generated text, in order
 
   DecodeBasis decode_basis = DecodeBasis::kNone;
-  Figure decode_tok_s;               ///< DESIGN 4
-  Figure decode_tok_s_n_minus_1;     ///< the field's usual convention, always beside it
-  Figure tpot_ms;                    ///< 1000 / decode_tok_s, same basis
-  Figure prefill_tok_s;              ///< (prompt - cached) / ttft
-  Figure e2e_tok_s;                  ///< completion tokens / end
-  bool burst = false;                ///< every token event came in one read: buffered somewhere
+  Figure decode_tok_s;            ///< DESIGN 4
+  Figure decode_tok_s_n_minus_1;  ///< the field's usual convention, always beside it
+  Figure tpot_ms;                 ///< 1000 / decode_tok_s, same basis
+  Figure prefill_tok_s;           ///< (prompt - cached) / ttft
+  Figure e2e_tok_s;               ///< completion tokens / end
+  bool burst = false;             ///< every token event came in one read: buffered somewhere
 
   [[nodiscard]] bool ok() const { return outcome == Outcome::kOk; }
 };

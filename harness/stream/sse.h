@@ -12,7 +12,8 @@ namespace bk::stream {
 struct SseEvent {
   enum class Kind {
     kEvent,      ///< a blank line ended an event with data
-    kStrayLine,  ///< a line with none of the fields that the format knows (an unframed JSON body, `error: …`); whole, in data
+    kStrayLine,  ///< a line with none of the fields that the format knows (an unframed JSON body, `error: …`); whole,
+                 ///< in data
   };
   Kind kind = Kind::kEvent;
   std::string_view data;           ///< the data lines, joined with LF
@@ -28,7 +29,7 @@ struct SseEvent {
 ///     while (const SseEvent* event = parser.next()) use(*event);
 ///
 /// `bytes` must live until next() has given nullptr. An event that lies whole in them is a view into them; what is cut
-/// is kept. Holds at most three times `max_line_bytes`, and nothing while no event is open.
+/// is kept. Holds at most about twice `max_bytes` (an open line and the data before it) plus two short fields.
 class SseParser {
  public:
   static constexpr std::size_t kDefaultMaxBytes = std::size_t{16} << 20;

@@ -57,16 +57,14 @@ class Timeline {
   void fail_with(std::string message);
   void whole_body();
   void judge(const StreamEnd& end);
-  void judge_transport(const StreamEnd& end);
-  void count_tokens();
-  [[nodiscard]] std::optional<std::int64_t> tokens_after_first() const;
+  [[nodiscard]] std::optional<std::int64_t> count_tokens();
 
   TimelineOptions options_;
   RequestRecord record_;
   SseParser parser_;
   Body body_mode_ = Body::kUnknown;
-  std::string body_;                   ///< a body that is no event stream: an error page, a whole answer
-  Nanos arrival_ = 0;                  ///< of the read at hand, relative to sent
+  std::string body_;   ///< a body that is no event stream: an error page, a whole answer
+  Nanos arrival_ = 0;  ///< of the read at hand, relative to sent
   std::int64_t read_ = 0, first_token_read_ = -1, last_token_read_ = -1;
   std::vector<std::int64_t> running_;  ///< running completion total at each token event, while every one has it
   std::int64_t ids_total_ = 0;
