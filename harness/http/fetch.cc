@@ -1,0 +1,50 @@
+#include "http/peer.h"
+#include "http/transport.h"
+
+namespace bk::http {
+namespace {
+
+class Collector final : public Handler {
+ public:
+  void on_sent(Nanos, Nanos, bool) override {}
+  void on_headers(int status, const std::vector<std::pair<std::string, std::string>>& headers, Nanos) override {
+    response.status = status;
+    response.headers = headers;
+  }
+  void on_bytes(std::string_view bytes, Nanos) override { response.body.append(bytes); }
+  void on_end(const End& last) override {
+    end = last;
+    ended = true;
+  }
+  Response response;
+  End end;
+  bool ended = false;
+};
+
+Errc code_of(End::Kind kind) {
+  switch (kind) {
+    case End::Kind::kConnectFailed:
+      return Errc::kConnect;
+    case End::Kind::kTimedOut:
+      return Errc::kTimeout;
+    case End::Kind::kCancelled:
+      return Errc::kInterrupted;
+    default:
+      return Errc::kHttp;
+  }
+}
+
+}  // namespace
+
+Result<Response> fetch(Transport& transport, Request request) {
+  const std::string where = printable(request.url);
+  Collector collector;
+  transport.start(std::move(request), &collector);
+  while (!collector.ended) {
+    if (transport.run(0) == 0 && !collector.ended) return fail(Errc::kInternal, "the transport lost a request", where);
+  }
+  if (collector.end.kind != End::Kind::kComplete) return fail(code_of(collector.end.kind), collector.end.message, where);
+  return std::move(collector.response);
+}
+
+}  // namespace bk::http

@@ -1,0 +1,38 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace bk::http {
+
+/// What is known of one of our file descriptors.
+struct Socket {
+  std::string peer;          ///< "host:port" or the unix path that it was opened for; empty: not one of ours
+  std::uint32_t events = 0;  ///< as watched by the poller
+  bool watched = false;
+  bool busy = false;         ///< a transfer is on it
+  bool keep = false;         ///< when libcurl closes it, keep it open: it stands for a later transfer
+  unsigned window = 0;       ///< wake_sharing window in which it was last ready
+};
+
+/// Every open socket by descriptor, and those that stand connected for a transfer to come.
+class Sockets {
+ public:
+  Socket& at(int fd);
+  void opened(int fd, const std::string& peer);
+  /// libcurl gives the descriptor up: closes it, or puts it among the standing ones.
+  void given_up(int fd);
+  /// Takes a standing connection to `peer` that is still alive, or -1.
+  [[nodiscard]] int take_standing(const std::string& peer);
+  /// Live connections to `peer` that no transfer is on.
+  [[nodiscard]] std::size_t idle(const std::string& peer) const;
+  void close_standing();
+
+ private:
+  std::vector<Socket> sockets_;
+  std::map<std::string, std::vector<int>> standing_;
+};
+
+}  // namespace bk::http

@@ -1,0 +1,104 @@
+#pragma once
+#include <curl/curl.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "http/sockets.h"
+#include "http/transport.h"
+
+namespace bk::http {
+
+/// What the transport tells the transfers that it serves.
+struct LoopState {
+  Nanos arrival = 0;  ///< kernel's stamp of what is being read now; 0: unknown
+  Sockets sockets;
+  const TransportOptions* options = nullptr;
+};
+
+struct CurlFree {
+  void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+
+/// One transfer on one libcurl easy handle. Its address is given to libcurl: it never moves.
+class Transfer {
+ public:
+  enum class Purpose { kRequest, kConnectOnly };
+  enum class Phase { kConnecting, kWaiting, kReceiving };
+
+  Transfer(TransferId id, Request request, Handler* handler, Purpose purpose, LoopState* loop);
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+
+  [[nodiscard]] TransferId id() const { return id_; }
+  [[nodiscard]] CURL* easy() const { return easy_.get(); }
+  [[nodiscard]] Handler* handler() const { return handler_; }
+  [[nodiscard]] static Transfer* of(CURL* easy);
+
+  void begin(Nanos now) { started_ = now; }
+  void cancel() { cancelled_ = true; }
+  [[nodiscard]] bool cancelled() const { return cancelled_; }
+
+  /// The next limit that would run out, and what to say then.
+  struct Limit {
+    Nanos at = 0;
+    std::string message;
+  };
+  [[nodiscard]] std::optional<Limit> limit() const;
+  Nanos looked_at = 0;  ///< time of this transfer's entry in the queue of deadlines; 0: none
+
+  /// True when the server ended a standing connection before any byte: the request may be sent once more.
+  [[nodiscard]] bool may_reopen(CURLcode code) const;
+  /// Prepares the second sending, on a fresh connection.
+  void reopen();
+  /// How it ended, in words without secrets.
+  [[nodiscard]] End end_of(CURLcode code, Nanos at) const;
+  /// Frees its socket for others; a connect-only transfer that succeeded leaves it standing for them.
+  void release_socket();
+  void leave_standing();
+
+ private:
+  static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self);
+  static std::size_t on_write(char* data, std::size_t size, std::size_t count, void* self);
+  static int on_ready(void* self, char*, char*, int, int);
+  static curl_socket_t on_open(void* self, curlsocktype purpose, curl_sockaddr* address);
+  static int on_socket_made(void* self, curl_socket_t fd, curlsocktype purpose);
+  static int on_socket_done(void* loop, curl_socket_t fd);
+
+  void set_up();
+  void set_up_body();
+  void set_up_connection();
+  void header_line(std::string_view line);
+  [[nodiscard]] Nanos arrived() const;
+  [[nodiscard]] std::string what_failed(CURLcode code) const;
+  [[nodiscard]] std::string without_secrets(std::string text) const;
+
+  TransferId id_;
+  Request request_;
+  Handler* handler_;
+  Purpose purpose_;
+  LoopState* loop_;
+  std::string peer_;
+  std::unique_ptr<CURL, CurlFree> easy_;
+  std::unique_ptr<curl_slist, CurlFree> header_list_;
+  std::array<char, CURL_ERROR_SIZE> error_{};
+
+  Phase phase_ = Phase::kConnecting;
+  Nanos started_ = 0, sent_ = 0, last_ = 0;
+  int status_ = 0;
+  std::vector<std::pair<std::string, std::string>> headers_;
+  bool headers_given_ = false;
+  bool cancelled_ = false;
+  int fd_ = -1;
+  bool took_standing_ = false;  // the socket under way stood already when this transfer asked for one
+  bool was_reused_ = false;
+  bool fresh_ = false;
+  int sendings_ = 0;
+};
+
+}  // namespace bk::http

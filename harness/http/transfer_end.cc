@@ -1,0 +1,90 @@
+#include <cstring>
+
+#include "base/text.h"
+#include "http/peer.h"
+#include "http/transfer.h"
+
+namespace bk::http {
+namespace {
+
+End::Kind kind_of(CURLcode code) {
+  switch (code) {
+    case CURLE_OK:
+      return End::Kind::kComplete;
+    case CURLE_PARTIAL_FILE:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+      return End::Kind::kCut;
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_ENGINE_INITFAILED:
+    case CURLE_URL_MALFORMAT:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_OPERATION_TIMEDOUT:
+      return End::Kind::kConnectFailed;
+    case CURLE_ABORTED_BY_CALLBACK:
+      return End::Kind::kCancelled;
+    default:
+      return End::Kind::kProtocol;
+  }
+}
+
+std::string system_reason(CURL* easy) {
+  long number = 0;
+  curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
+  return number == 0 ? "no connection" : std::strerror(static_cast<int>(number));
+}
+
+}  // namespace
+
+std::string Transfer::what_failed(CURLcode code) const {
+  const std::string detail = error_[0] != '\0' ? error_.data() : curl_easy_strerror(code);
+  switch (code) {
+    case CURLE_COULDNT_CONNECT:
+      return "cannot connect to " + peer_ + ": " + system_reason(easy());
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return "cannot find the host of " + peer_;
+    case CURLE_GOT_NOTHING:
+      return peer_ + " closed the connection before any byte of a response";
+    case CURLE_PARTIAL_FILE:
+      return peer_ + " closed the connection before the end of the response";
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+      return "the connection to " + peer_ + " broke: " + detail;
+    case CURLE_URL_MALFORMAT:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      return "not an http:// or https:// URL of a server: " + peer_;
+    default:
+      return peer_ + ": " + detail;
+  }
+}
+
+End Transfer::end_of(CURLcode code, Nanos at) const {
+  if (cancelled_) return {End::Kind::kCancelled, "cancelled", at};
+  if (code == CURLE_OK) return {End::Kind::kComplete, {}, at};
+  return {kind_of(code), without_secrets(what_failed(code)), at};
+}
+
+std::string Transfer::without_secrets(std::string text) const {
+  std::vector<std::string> secrets{user_info_of(request_.url)};
+  for (const auto& [name, value] : request_.headers) {
+    const std::string lower = to_lower(name);
+    if (lower.find("auth") == std::string::npos && lower.find("key") == std::string::npos) continue;
+    secrets.push_back(value);
+    const std::size_t blank = value.rfind(' ');
+    if (blank != std::string::npos) secrets.push_back(value.substr(blank + 1));
+  }
+  std::erase(secrets, std::string());
+  return redact(std::move(text), secrets);
+}
+
+}  // namespace bk::http
