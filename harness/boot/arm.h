@@ -34,11 +34,11 @@ struct Arm {
 
 /// What a template's built-in names stand for in one boot.
 struct BootVariables {
-  int port = 0;                     ///< {PORT}
-  std::uint64_t seed = 1;           ///< {SEED}
-  int boot_index = 0;               ///< {BOOT_INDEX}: 0, 1, … in the order of the boots
-  std::filesystem::path bin_dir;    ///< {BIN}: where our programs lie
-  std::filesystem::path root_dir;   ///< {ROOT}: the directory above the profile's
+  int port = 0;                    ///< {PORT}
+  std::uint64_t seed = 1;          ///< {SEED}
+  int boot_index = 0;              ///< {BOOT_INDEX}: 0, 1, … in the order of the boots
+  std::filesystem::path bin_dir;   ///< {BIN}: where our programs lie
+  std::filesystem::path root_dir;  ///< {ROOT}: the directory above the profile's
 };
 
 /// argv and added environment of one boot (no key in either). kUsage when the template leaves no program to run.

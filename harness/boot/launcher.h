@@ -24,21 +24,21 @@ struct Proof {
   std::string asked;
   std::optional<std::string> confirmed;  ///< what the engine says; nothing when no evidence was found
   std::string evidence;                  ///< the log line, metric sample, variable or member that says so
-  std::string reason;                    ///< why not ok: "no_proof_declared", "no_evidence", "value_differs"; empty when ok
+  std::string reason;  ///< why not ok: "no_proof_declared", "no_evidence", "value_differs"; empty when ok
   bool ok = false;
 };
 
 /// What is known of one boot.
 struct BootFacts {
-  engine::Endpoint endpoint;        ///< carries the key; print it with describe()
+  engine::Endpoint endpoint;  ///< carries the key; print it with describe()
   pid_t pid = -1;
   int port = 0;
   std::filesystem::path log_path;
-  double boot_s = 0;                ///< start of the process -> a generation answered
-  std::vector<std::string> command; ///< argv, secrets replaced by ***
-  KnobMap confirmed;                ///< knob -> what the engine confirmed; unproven knobs are absent
-  std::vector<Proof> proofs;        ///< one for each knob that has a value, in the profile's order
-  Json fingerprint;                 ///< profile and arm hash, command, versions, host, kernel, CPU and GPU state
+  double boot_s = 0;                 ///< start of the process -> a generation answered
+  std::vector<std::string> command;  ///< argv, secrets replaced by ***
+  KnobMap confirmed;                 ///< knob -> what the engine confirmed; unproven knobs are absent
+  std::vector<Proof> proofs;         ///< one for each knob that has a value, in the profile's order
+  Json fingerprint;                  ///< profile and arm hash, command, versions, host, kernel, CPU and GPU state
 
   [[nodiscard]] const Proof* proof_of(const std::string& knob) const;
 };
@@ -58,12 +58,12 @@ class Booted {
 struct LaunchOptions {
   std::uint64_t seed = 1;
   int boot_index = 0;
-  std::filesystem::path log_file;   ///< appended to; its directory is created
-  std::filesystem::path bin_dir;    ///< empty: the directory of the running program
-  int port = 0;                     ///< 0: the profile's, or a free one
-  std::string api_key;              ///< given to the engine in the profile's API_KEY_ENV and to the endpoint; never shown
-  std::function<bool()> interrupted;                   ///< asked while waiting; true gives kInterrupted
-  std::function<void(const std::string&)> progress;    ///< one short line per stage, for a live display
+  std::filesystem::path log_file;  ///< appended to; its directory is created
+  std::filesystem::path bin_dir;   ///< empty: the directory of the running program
+  int port = 0;                    ///< 0: the profile's, or a free one
+  std::string api_key;  ///< given to the engine in the profile's API_KEY_ENV and to the endpoint; never shown
+  std::function<bool()> interrupted;                 ///< asked while waiting; true gives kInterrupted
+  std::function<void(const std::string&)> progress;  ///< one short line per stage, for a live display
 };
 
 /// Boots an arm of a profile and waits until a real generation answers, the model name is right and proofs were read.

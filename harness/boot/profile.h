@@ -30,17 +30,19 @@ struct ProofRule {
 /// A named setting that an arm may set (syntax: profiles/README.md).
 struct Knob {
   std::string name;
-  std::string value;                ///< the profile's default, or the caller's environment; empty: not passed to the engine
-  bool from_caller = false;         ///< true when `value` came from the caller's environment
-  std::vector<std::string> values;  ///< what it may be; empty: see the bounds
-  std::optional<double> min, max;   ///< whole numbers between them, both included, when set
-  bool any = false;                 ///< any text without blanks
-  std::string flag;                 ///< words appended to the command, {VALUE} replaced; empty: none
+  std::string value;         ///< the profile's default, or the caller's environment; empty: not passed to the engine
+  bool from_caller = false;  ///< true when `value` came from the caller's environment
+  std::vector<std::string> values;              ///< what it may be; empty: see the bounds
+  std::optional<double> min, max;               ///< numbers between them, both included, when set
+  bool whole = true;                            ///< with bounds: whole numbers only
+  bool any = false;                             ///< any text without blanks
+  std::string flag;                             ///< words appended to the command, {VALUE} replaced; empty: none
   std::map<std::string, std::string> flag_for;  ///< other words for one value
-  std::string env;                  ///< variable that the engine reads; empty: none
-  ProofRule proof;
+  std::string env;                              ///< variable that the engine reads; empty: none
+  ProofRule proof;                              ///< holds {VALUE} (log, metric)
+  std::map<std::string, ProofRule> proof_for;   ///< evidence whose mere presence proves this one value
   std::string help;
-  int line = 0;                     ///< of the default, in the profile
+  int line = 0;  ///< of the default, in the profile
 
   /// Whether the knob may have this value; the error names what is allowed.
   [[nodiscard]] Status check(const std::string& wanted) const;
@@ -50,19 +52,19 @@ struct Knob {
 struct Profile {
   std::string name;
   std::filesystem::path path;
-  std::string command;                  ///< argv template, not yet cut into words
+  std::string command;  ///< argv template, not yet cut into words
   std::string host = "127.0.0.1";
-  int port = 0;                         ///< 0: a free one is taken at each boot
-  std::string served_model;             ///< name that /v1/models must list; empty: whatever is served first
-  std::optional<int> max_model_len;     ///< tokens; compared when the server reports its own
-  double ready_timeout_s = 120;         ///< from start until a generation answered
-  double stop_grace_s = 10;             ///< from SIGTERM to SIGKILL
-  std::string metrics = "/metrics";     ///< path on the engine's port, or a URL
-  std::string api_key_env;              ///< variable in which the engine expects its key; empty: it takes none
-  std::string engine_version_log;       ///< regex whose group 1 is the engine's version, where /version does not exist
+  int port = 0;                      ///< 0: a free one is taken at each boot
+  std::string served_model;          ///< name that /v1/models must list; empty: whatever is served first
+  std::optional<int> max_model_len;  ///< tokens; compared when the server reports its own
+  double ready_timeout_s = 120;      ///< from start until a generation answered
+  double stop_grace_s = 10;          ///< from SIGTERM to SIGKILL
+  std::string metrics = "/metrics";  ///< path on the engine's port, or a URL
+  std::string api_key_env;           ///< variable in which the engine expects its key; empty: it takes none
+  std::string engine_version_log;    ///< regex whose group 1 is the engine's version, where /version does not exist
   std::string help;
-  Environment env;                      ///< engine environment: ENV.* and EXTRA_ENV
-  std::vector<Knob> knobs;              ///< in the order of the file
+  Environment env;          ///< engine environment: ENV.* and EXTRA_ENV
+  std::vector<Knob> knobs;  ///< in the order of the file
 
   [[nodiscard]] const Knob* find(std::string_view knob) const;
   [[nodiscard]] std::vector<std::string> knob_names() const;

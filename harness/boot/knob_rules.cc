@@ -1,0 +1,188 @@
+#include "boot/knob_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+#include <vector>
+
+#include "base/text.h"
+#include "boot/words.h"
+
+namespace bk::boot {
+namespace {
+
+/// std::regex recurses over its pattern: a bound keeps a hostile one from the end of the stack.
+constexpr std::size_t kLongestPattern = 200;
+
+bool has_value(std::string_view text) { return text.find("{VALUE}") != std::string_view::npos; }
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  for (const std::string_view piece : split(text, ' ')) {
+    if (!trim(piece).empty()) words.emplace_back(trim(piece));
+  }
+  return words;
+}
+
+Status set_range(Knob& knob, const std::string& text) {
+  const std::size_t dots = text.find("..");
+  const std::string low = text.substr(0, dots);
+  const std::string high = dots == std::string::npos ? "" : text.substr(dots + 2);
+  knob.min = parse_double(low);
+  knob.max = parse_double(high);
+  if (!knob.min || !knob.max)
+    return fail(Errc::kUsage, fmt::format("a range is MIN..MAX, as in 1..32 or 0.0..0.5; not {}", text));
+  if (*knob.min > *knob.max) return fail(Errc::kUsage, fmt::format("the range {} is empty", text));
+  knob.whole = parse_int(low).has_value() && parse_int(high).has_value();
+  return {};
+}
+
+Status set_values(Knob& knob, const std::string& text) {
+  knob.values = words_of(text);
+  if (knob.values.empty()) return fail(Errc::kUsage, fmt::format("{}.values lists nothing", knob.name));
+  auto sorted = knob.values;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end()) return fail(Errc::kUsage, fmt::format("{}.values lists {} twice", knob.name, *twice));
+  return {};
+}
+
+Status check_words(const std::string& template_text) {
+  const auto words = split_words(template_text);
+  if (!words) return fail(words.error());
+  return {};
+}
+
+Status check_log(const std::string& pattern) {
+  if (pattern.size() > kLongestPattern) {
+    return fail(Errc::kUsage, fmt::format("a log pattern is at most {} bytes", kLongestPattern));
+  }
+  try {
+    const std::regex compiled(log_pattern(pattern));
+    return {};
+  } catch (const std::regex_error& error) {
+    return fail(Errc::kUsage, fmt::format("no regular expression: {} ({})", pattern, error.what()));
+  }
+}
+
+std::string allowed_text(const Knob& knob) {
+  if (!knob.values.empty()) return "one of " + join(knob.values, ", ");
+  if (knob.min)
+    return fmt::format("{} from {} to {}", knob.whole ? "a whole number" : "a number", *knob.min, *knob.max);
+  return "text without blanks";
+}
+
+bool is_allowed(const Knob& knob, const std::string& wanted) {
+  if (!knob.values.empty()) return std::find(knob.values.begin(), knob.values.end(), wanted) != knob.values.end();
+  if (knob.min) {
+    const auto number = parse_double(wanted);
+    if (!number || *number < *knob.min || *number > *knob.max) return false;
+    const auto whole = parse_int(wanted);
+    return !knob.whole || (whole && std::to_string(*whole) == wanted);  // no leading zero, no sign
+  }
+  return !wanted.empty() &&
+         std::none_of(wanted.begin(), wanted.end(), [](char c) { return (c >= 0 && c <= ' ') || c == ','; });
+}
+
+}  // namespace
+
+Status Knob::check(const std::string& wanted) const {
+  if (is_allowed(*this, wanted)) return {};
+  return fail(Errc::kUsage, fmt::format("{}={} is not allowed: {} takes {}", name, wanted, name, allowed_text(*this)));
+}
+
+std::string log_pattern(std::string_view text) {
+  static constexpr std::string_view kValue = "{VALUE}";
+  std::string pattern(text);
+  for (std::size_t at = pattern.find(kValue); at != std::string::npos; at = pattern.find(kValue, at)) {
+    pattern.replace(at, kValue.size(), "([^\\s,;\"']+)");
+  }
+  return pattern;
+}
+
+Result<ProofRule> parse_proof(std::string_view text, bool one_value) {
+  using Kind = ProofRule::Kind;
+  static const std::vector<std::pair<std::string, Kind>> kKinds = {
+      {"log", Kind::kLog}, {"metric", Kind::kMetric}, {"environ", Kind::kEnviron}, {"json", Kind::kJson}};
+  const std::size_t colon = text.find(':');
+  const std::string word(trim(text.substr(0, colon)));
+  const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& known) { return known.first == word; });
+  if (colon == std::string_view::npos || kind == kKinds.end()) {
+    return fail(Errc::kUsage, fmt::format("a proof starts with log:, metric:, environ: or json:; not {}", text));
+  }
+  ProofRule rule{kind->second, std::string(trim(text.substr(colon + 1)))};
+  if (rule.text.empty()) return fail(Errc::kUsage, fmt::format("nothing after '{}:'", word));
+  const bool by_text = rule.kind == Kind::kLog || rule.kind == Kind::kMetric;
+  if (one_value && !by_text)
+    return fail(Errc::kUsage, fmt::format("the proof of one value is log: or metric:, not {}:", word));
+  if (by_text && !one_value && !has_value(rule.text)) {
+    return fail(Errc::kUsage, "the proof holds no {VALUE}, so it could not tell one arm from the other");
+  }
+  if (rule.kind == Kind::kLog) BK_TRY(check_log(rule.text));
+  if (rule.kind == Kind::kJson && (rule.text[0] != '/' || split(rule.text, ' ').size() != 2)) {
+    return fail(Errc::kUsage, fmt::format("a json proof is '/path member.member', not {}", rule.text));
+  }
+  if (rule.kind == Kind::kEnviron && rule.text.find_first_of(" =") != std::string::npos) {
+    return fail(Errc::kUsage, fmt::format("an environ proof names one variable, not {}", rule.text));
+  }
+  return rule;
+}
+
+Status apply_attribute(Knob& knob, const std::string& attribute, const std::string& value) {
+  const std::size_t dot = attribute.find('.');
+  const std::string word = attribute.substr(0, dot);
+  const std::string of_value = dot == std::string::npos ? "" : attribute.substr(dot + 1);
+  if (word == "flag" && dot != std::string::npos) {
+    BK_TRY(check_words(value));
+    knob.flag_for[of_value] = value;
+    return {};
+  }
+  if (word == "proof") {
+    BK_ASSIGN(ProofRule rule, parse_proof(value, dot != std::string::npos));
+    (dot == std::string::npos ? knob.proof : knob.proof_for[of_value]) = rule;
+    return {};
+  }
+  if (attribute == "flag") {
+    if (!has_value(value)) return fail(Errc::kUsage, fmt::format("{}.flag holds no {{VALUE}}", knob.name));
+    BK_TRY(check_words(value));
+    knob.flag = value;
+    return {};
+  }
+  if (attribute == "values") return set_values(knob, value);
+  if (attribute == "range") return set_range(knob, value);
+  if (attribute == "any") {
+    if (value != "yes") return fail(Errc::kUsage, fmt::format("{}.any is 'yes' or absent", knob.name));
+    knob.any = true;
+    return {};
+  }
+  if (attribute == "env") {
+    if (value.empty() || value.find_first_of(" =") != std::string::npos) {
+      return fail(Errc::kUsage, fmt::format("{}.env names one variable, not '{}'", knob.name, value));
+    }
+    knob.env = value;
+    return {};
+  }
+  if (attribute == "help") {
+    knob.help = value;
+    return {};
+  }
+  const auto near = nearest(attribute, {"values", "range", "any", "flag", "env", "proof", "help"});
+  return fail(Errc::kUsage, fmt::format("{}.{} is not understood{}", knob.name, attribute,
+                                        near ? "; did you mean " + knob.name + "." + *near + "?"
+                                             : ": values, range, any, flag, env, proof or help"));
+}
+
+Status check_knob(const Knob& knob) {
+  const int kinds = (knob.values.empty() ? 0 : 1) + (knob.min ? 1 : 0) + (knob.any ? 1 : 0);
+  if (kinds != 1) {
+    return fail(Errc::kUsage, fmt::format("{} needs exactly one of {}.values, {}.range and {}.any=yes", knob.name,
+                                          knob.name, knob.name, knob.name));
+  }
+  for (const auto& [value, words] : knob.flag_for) BK_TRY(knob.check(value));
+  for (const auto& [value, rule] : knob.proof_for) BK_TRY(knob.check(value));
+  if (!knob.value.empty()) BK_TRY(knob.check(knob.value));
+  return {};
+}
+
+}  // namespace bk::boot
