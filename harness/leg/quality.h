@@ -16,9 +16,9 @@ struct QualityPlan {
   std::vector<std::int64_t> contexts = {2048};  ///< prompt tokens of the longest question's prompt
   std::uint64_t seed = 7;                       ///< a document's seed is seed + context
   int max_tokens = 120;
-  std::optional<std::int64_t> context_limit;    ///< what the server holds, prompt and answer; nothing: not known
+  std::optional<std::int64_t> context_limit;  ///< what the server holds, prompt and answer; nothing: not known
   Nanos request_timeout = 1800 * kSecond;
-  std::function<bool()> stopped;                ///< polled while requests run; empty: never
+  std::function<bool()> stopped;  ///< polled while requests run; empty: never
 };
 
 /// How one context went.
@@ -30,14 +30,14 @@ struct QualityRow {
 };
 
 struct QualityOutcome {
-  GateResult gate;                ///< what the sink got
+  GateResult gate;  ///< what the sink got
   std::vector<QualityRow> rows;
-  int requests_failed = 0;        ///< of gate.asked
+  int requests_failed = 0;  ///< of gate.asked
 };
 
-/// Sizes each document by the server's /tokenize, else by the usage of short one-token requests; asks; scores; hands the
-/// gate "check-quality" to the sink and gives it with its rows. Temperature 0, thinking off.
-/// Errors: the sink's, kInterrupted when stopped. A failed request is a question without an answer, never an error.
+/// Sizes each document by the server's /tokenize, else by the usage of short one-token requests; asks; scores; hands
+/// the gate "check-quality" to the sink and gives it with its rows. Temperature 0, thinking off. Errors: the sink's,
+/// kInterrupted when stopped. A failed request is a question without an answer, never an error.
 [[nodiscard]] Result<QualityOutcome> run_quality(http::Transport& transport, const engine::Endpoint& endpoint,
                                                  const QualityPlan& plan, Sink& sink);
 
