@@ -15,7 +15,7 @@ struct AccPoint {
 struct AccFit {
   double slope_per_point = 0;  ///< change of the value per percentage point of legacy acceptance
   double at_50 = 0, at_55 = 0;
-  double sigma = 0;            ///< sqrt(rss / (n - 2))
+  double sigma = 0;  ///< sqrt(rss / (n - 2))
   int n = 0;
 };
 

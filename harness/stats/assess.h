@@ -36,24 +36,25 @@ struct Effect {
   std::optional<double> estimate;
   std::optional<double> se, half_width, p;  ///< half_width of the 1 - alpha interval
   double df = 0;
-  double residual_df = 0;                    ///< of the bracket alone
-  std::optional<double> residual_sd;         ///< between boots, after arm and drift
+  double residual_df = 0;             ///< of the bracket alone
+  std::optional<double> residual_sd;  ///< between boots, after arm and drift
   double unscaled_variance = 0;
-  std::string reason;                        ///< why something above is missing; empty otherwise
+  std::string reason;  ///< why something above is missing; empty otherwise
 };
 
 /// Everything that the data say about one metric, before anything is decided.
 struct Estimates {
-  Effect raw;               ///< log scale
-  Effect equal_acceptance;  ///< log scale, at the boots' mean acceptance
-  Effect acceptance;        ///< the candidate's own effect on raw acceptance, in points (0.01 = one point)
-  Effect drift;             ///< log scale per boot, from the raw model
-  std::optional<double> slope;             ///< log value per unit of acceptance, pooled within boots
-  std::optional<double> parallel_p;        ///< p of "both arms have one slope"
+  Effect raw;                        ///< log scale
+  Effect equal_acceptance;           ///< log scale, at the boots' mean acceptance
+  Effect acceptance;                 ///< the candidate's own effect on raw acceptance, in points (0.01 = one point)
+  Effect drift;                      ///< log scale per boot, from the raw model
+  std::optional<double> slope;       ///< log value per unit of acceptance, pooled within boots
+  std::optional<double> parallel_p;  ///< p of "both arms have one slope"
   std::optional<double> mean_acceptance;
-  std::optional<double> within_sd;         ///< between samples of one boot, log scale
+  bool acceptance_overlaps = true;  ///< false: no sample of one arm lies in the other's range of acceptance
+  std::optional<double> within_sd;  ///< between samples of one boot, log scale
   int boots = 0, base_boots = 0, cand_boots = 0;
-  int excluded_samples = 0;                ///< not finite or not positive
+  int excluded_samples = 0;  ///< not finite or not positive
 };
 
 /// Which of the three effects the decision rests on.
@@ -61,19 +62,25 @@ enum class Basis { kRaw, kEqualAcceptance };
 const char* to_string(Basis basis);
 
 /// What the tool says. Reason codes: "effect_beyond_band", "interval_inside_band", "interval_spans_zero",
-/// "interval_touches_band", "not_after_holm", "no_degrees_of_freedom", "arm_not_estimable", "one_arm", "no_samples", or, for void, the cause.
+/// "interval_touches_band", "acceptance_apart", "not_after_holm", "no_degrees_of_freedom", "no_variance",
+/// "arm_not_told_from_drift", "one_arm", "no_samples"; for void, the cause.
 struct Assessment {
   State state = State::kInconclusive;
   std::string reason;
-  std::string sentence;                 ///< one sentence for people
+  std::string sentence;  ///< one sentence for people
   Basis basis = Basis::kRaw;
-  bool acceptance_moved = false;        ///< then it is part of the effect, and the raw effect decides
-  std::optional<int> boots_needed;      ///< boots in all, alternating, that would resolve the effect seen
-  bool boot_sd_assumed = false;         ///< boots_needed rests on kAssumedBootSd
-  std::optional<double> p_adjusted;     ///< after Holm, where several metrics were declared
+  bool acceptance_moved = false;     ///< then it is part of the effect, and the raw effect decides
+  std::optional<int> boots_needed;   ///< boots in all, alternating, that would resolve the effect seen
+  bool boot_sd_assumed = false;      ///< boots_needed rests on kAssumedBootSd
+  std::optional<double> p_adjusted;  ///< after Holm, where several metrics were declared
   Estimates estimates;
 };
 
+/// The share of alpha that the question "did acceptance move?" spends. Answered with yes, the raw effect decides; with
+/// no, the effect at equal acceptance does, at the alpha that is left: both ways together stay within alpha.
+inline constexpr double kAcceptanceShare = 0.1;
+/// Slopes count as not parallel below this p: the effect then depends on the acceptance, and the raw effect decides.
+inline constexpr double kParallelAlpha = 0.01;
 /// Used for boots_needed alone, when the bracket has no degree of freedom to estimate it with.
 inline constexpr double kAssumedBootSd = 0.01;
 /// No plan is advised beyond this; more boots than that means another instrument.
@@ -84,6 +91,15 @@ inline constexpr int kMostBoots = 200;
 
 /// One metric, estimated and decided.
 [[nodiscard]] Assessment assess(const std::vector<BootValues>& boots, const Rules& rules);
+
+/// Smallest odd number of alternating boots (base first), more than `boots`, whose interval would clear the band around
+/// an effect of this size, or lie inside it. Nothing above kMostBoots.
+/// @param effect  log scale.  @param boot_sd  log scale, after arm and drift.  @param more_df  from history.
+[[nodiscard]] std::optional<int> boots_to_resolve(double effect, double boot_sd, int boots, const Rules& rules,
+                                                  double more_df = 0);
+
+/// Holm's step-down adjustment; absent p values stay absent and do not count.
+[[nodiscard]] std::vector<std::optional<double>> holm(const std::vector<std::optional<double>>& p);
 
 /// A metric of several that were declared together.
 struct Declared {

@@ -20,9 +20,9 @@ struct Historical {
   std::optional<double> base_gap_pct;  ///< |b1 - b2| / mean(b1, b2)
   std::optional<double> drift_pct;     ///< b2 / b1 - 1, the gap's signed twin
   Call call = Call::kNotABracket;
-  std::string reason;                  ///< why it is not a bracket; empty otherwise
+  std::string reason;  ///< why it is not a bracket; empty otherwise
   bool at_acc50 = false;
-  std::vector<double> leg_values;      ///< one a boot, in order
+  std::vector<double> leg_values;  ///< one a boot, in order
 };
 const char* to_string(Historical::Call call);  ///< "gain", "loss", "inconclusive", "not_a_bracket"
 

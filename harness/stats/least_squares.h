@@ -16,19 +16,19 @@ struct Term {
 /// One estimated coefficient. Its standard error is sigma · sqrt(unscaled_variance).
 struct Coefficient {
   std::string name;
-  std::optional<double> value;     ///< nothing when the data cannot tell it apart from other terms
-  double unscaled_variance = 0;    ///< (XᵀX)⁺ on the diagonal; 0 when there is no value
-  std::optional<double> se;        ///< nothing without a degree of freedom
+  std::optional<double> value;   ///< nothing when the data cannot tell it apart from other terms
+  double unscaled_variance = 0;  ///< (XᵀX)⁺ on the diagonal; 0 when there is no value
+  std::optional<double> se;      ///< nothing without a degree of freedom
 };
 
 struct Fit {
   std::vector<Coefficient> coefficients;  ///< in the order of the terms
   int n = 0;
   int rank = 0;
-  int df = 0;                             ///< n - rank
-  double rss = 0;                         ///< residual sum of squares
-  std::optional<double> sigma;            ///< sqrt(rss / df); nothing when df = 0
-  std::vector<std::string> aliased;       ///< terms that cannot be told apart from one another; empty: full rank
+  int df = 0;                        ///< n - rank
+  double rss = 0;                    ///< residual sum of squares
+  std::optional<double> sigma;       ///< sqrt(rss / df); nothing when df = 0
+  std::vector<std::string> aliased;  ///< terms that cannot be told apart from one another; empty: full rank
   std::vector<double> residuals;
   [[nodiscard]] const Coefficient* find(const std::string& name) const;
 };
