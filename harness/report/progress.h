@@ -39,7 +39,6 @@ class Progress {
 
  private:
   void draw(const std::string& text);
-  void clear();
   std::ostream& out_;
   ProgressStyle style_;
   Clock& clock_;
