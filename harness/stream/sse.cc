@@ -151,7 +151,7 @@ void SseParser::add_data(std::string_view value) {
 bool SseParser::field(std::string_view line) {
   const std::size_t colon = line.find(':');
   const std::string_view name = line.substr(0, colon);
-  std::string_view value = colon == std::string_view::npos ? std::string_view() : line.substr(colon + 1);
+  std::string_view value = line.substr(colon == std::string_view::npos ? line.size() : colon + 1);
   if (!value.empty() && value.front() == ' ') value.remove_prefix(1);
   if (name == "event") {
     type_.assign(value);

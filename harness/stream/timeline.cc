@@ -239,7 +239,7 @@ std::optional<std::int64_t> Timeline::count_tokens() {
 
 RequestRecord Timeline::finish(const StreamEnd& end) {
   record_.end = std::max(arrival_, end.at - record_.sent);
-  if (body_mode_ == Body::kSse && end.kind == StreamEnd::Kind::kComplete) {
+  if (body_mode_ == Body::kSse) {
     // An answer that ends without its last blank line still says what it says; one cut inside an event is no broken
     // event but a cut stream.
     const bool broken_before = broken_.has_value();

@@ -17,9 +17,10 @@ constexpr std::size_t kEventBytes = 240;
 // One event as vLLM writes it, padded by its id to exactly 240 bytes with its blank line.
 std::string event_text(int i) {
   const std::string head = "data: {\"id\":\"chatcmpl-";
-  const std::string tail = "\",\"object\":\"chat.completion.chunk\",\"created\":1795973936,\"model\":\"deepseek-v4\",\"choices\":"
-                           "[{\"index\":0,\"delta\":{\"content\":\" w" + std::to_string(i % 10) +
-                           "\"},\"logprobs\":null,\"finish_reason\":null}]}\n\n";
+  const std::string tail =
+      "\",\"object\":\"chat.completion.chunk\",\"created\":1795973936,\"model\":\"deepseek-v4\",\"choices\":"
+      "[{\"index\":0,\"delta\":{\"content\":\" w" +
+      std::to_string(i % 10) + "\"},\"logprobs\":null,\"finish_reason\":null}]}\n\n";
   return head + std::string(kEventBytes - head.size() - tail.size(), 'a') + tail;
 }
 

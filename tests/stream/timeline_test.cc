@@ -1,0 +1,471 @@
+#include "stream/timeline.h"
+
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "base/json.h"
+#include "base/sha256.h"
+#include "replay.h"
+
+using namespace bk;
+using namespace bk::stream;
+using namespace bk::stream::test;
+
+namespace {
+
+double ms(const std::optional<Nanos>& t) { return t ? to_ms(*t) : -1; }
+
+std::vector<double> gaps_ms(const RequestRecord& record) {
+  std::vector<double> gaps;
+  for (std::size_t i = 1; i < record.events.size(); ++i)
+    gaps.push_back(to_ms(record.events[i].at - record.events[i - 1].at));
+  return gaps;
+}
+
+std::vector<int> tokens(const RequestRecord& record) {
+  std::vector<int> out;
+  for (const TokenEvent& event : record.events) out.push_back(event.tokens);
+  return out;
+}
+
+std::string content(const std::string& text, const std::string& rest = "") {
+  return R"(data: {"choices":[{"index":0,"delta":{"content":")" + text + R"("},"finish_reason":null}])" + rest +
+         "}\n\n";
+}
+
+std::string finish(const std::string& reason, const std::string& rest = "") {
+  return R"(data: {"choices":[{"index":0,"delta":{},"finish_reason":")" + reason + R"("}])" + rest + "}\n\n";
+}
+
+std::string usage(int completion) {
+  return R"(,"usage":{"prompt_tokens":10,"completion_tokens":)" + std::to_string(completion) + "}";
+}
+
+const std::string kDone = "data: [DONE]\n\n";
+
+}  // namespace
+
+TEST_CASE("case 01: hostile splits give the same record") {
+  const std::string bytes = fixture("01-sse-split-bytes/stream.sse");
+  const RequestRecord whole = replay_body(bytes);
+  CHECK(whole.outcome == Outcome::kOk);
+  CHECK(whole.data_events == 7);
+  CHECK(whole.events.size() == 4);
+  CHECK(whole.content.size() == 36);
+  CHECK(sha256_hex(whole.content) == "5099f85dc3b6b3797cd1b06e3d2d622b1fda828bf139acfddec62df79b6c219f");
+  REQUIRE(whole.usage);
+  CHECK(whole.usage->prompt_tokens == 9);
+  CHECK(whole.completion_tokens == 12);
+  const auto splits = parse_json(fixture("01-sse-split-bytes/splits.json"));
+  REQUIRE(splits);
+  REQUIRE(splits->items().size() >= 8);
+  for (const Json& split : splits->items()) {
+    std::vector<std::size_t> positions;
+    for (const Json& at : split["cut_before_byte"].items()) positions.push_back(static_cast<std::size_t>(*at.as_int()));
+    std::vector<Read> reads;
+    for (const std::string_view piece : cut(bytes, positions)) reads.push_back({kMillisecond, std::string(piece)});
+    INFO(*split["what"].as_string());
+    CHECK(digest(replay(reads)) == digest(whole));
+  }
+  for (std::size_t i = 1; i < bytes.size(); ++i) {
+    REQUIRE(digest(replay({{1, bytes.substr(0, i)}, {2, bytes.substr(i)}})) == digest(whole));
+  }
+}
+
+TEST_CASE("case 02: line ends, blanks and fields give the same record") {
+  std::string first;
+  for (const char* name : {"lf", "crlf", "cr", "mixed", "bom-lf", "nospace-lf", "nospace-crlf", "fields"}) {
+    INFO(name);
+    const std::string bytes = fixture(std::string("02-sse-line-endings/") + name + ".sse");
+    const RequestRecord record = replay_body(bytes);
+    CHECK(record.outcome == Outcome::kOk);
+    CHECK(record.data_events == 7);
+    CHECK(record.events.size() == 3);
+    CHECK(record.content == "red green blue");
+    CHECK(record.usage->prompt_tokens == 4);
+    CHECK(record.completion_tokens == 3);
+    CHECK(record.done_seen);
+    if (first.empty()) first = digest(record);
+    CHECK(digest(record) == first);
+    for (std::size_t i = 1; i < bytes.size(); ++i) {
+      if (bytes[i - 1] != '\r') continue;
+      REQUIRE(digest(replay({{1, bytes.substr(0, i)}, {2, bytes.substr(i)}})) == first);
+    }
+  }
+}
+
+TEST_CASE("case 04: several events in one read") {
+  const RequestRecord two = replay(read_case("04-sse-coalesced-burst/two-in-one-read.jsonl"));
+  CHECK(two.outcome == Outcome::kOk);
+  CHECK(gaps_ms(two) == std::vector<double>{20, 0, 20});
+  CHECK(ms(two.ttft) == 80);
+  CHECK(two.decode_tok_s.value == 75.0);
+  CHECK(two.decode_basis == DecodeBasis::kExact);
+  CHECK_FALSE(two.burst);
+
+  const RequestRecord whole = replay(read_case("04-sse-coalesced-burst/whole-body-at-once.jsonl"));
+  CHECK(whole.outcome == Outcome::kOk);
+  CHECK(whole.events.size() == 64);
+  CHECK(ms(whole.ttft) == 2000);
+  CHECK(whole.burst);
+  CHECK_FALSE(whole.decode_tok_s.value);
+  CHECK(whole.decode_tok_s.reason == "burst");
+  CHECK_FALSE(whole.decode_tok_s_n_minus_1.value);
+  CHECK_FALSE(whole.tpot_ms.value);
+  CHECK(whole.decode_basis == DecodeBasis::kNone);
+  CHECK(whole.e2e_tok_s.value == 32.0);
+}
+
+TEST_CASE("case 06: reasoning counts as generated text, once") {
+  for (const char* name : {"key-reasoning", "key-reasoning_content", "both-keys-same-text"}) {
+    INFO(name);
+    const RequestRecord record = replay(read_case(std::string("06-ttft-reasoning/") + name + ".jsonl"));
+    CHECK(record.outcome == Outcome::kOk);
+    CHECK(ms(record.ttft) == 210);
+    CHECK(ms(record.first_answer) == 900);
+    CHECK(record.events.size() == 6);
+    CHECK(record.completion_tokens == 6);
+    CHECK(record.usage->reasoning_tokens == 4);
+    CHECK(gaps_ms(record) == std::vector<double>{20, 20, 20, 630, 20});
+    CHECK(record.content == "42");
+    CHECK(record.reasoning == "Okay, thinking");
+  }
+}
+
+TEST_CASE("case 09: usage is a running total") {
+  const RequestRecord complete = replay(read_case("09-usage-cumulative/complete.jsonl"));
+  CHECK(complete.outcome == Outcome::kOk);
+  CHECK(complete.completion_tokens == 7);
+  CHECK(complete.usage->prompt_tokens == 10);
+  CHECK(complete.tokens_source == TokensSource::kUsage);
+  CHECK(tokens(complete) == std::vector<int>{1, 1, 2, 3});
+  CHECK(complete.decode_tok_s.value == Approx(6 / 0.080));
+
+  const RequestRecord cut = replay(read_case("09-usage-cumulative/cut-after-null.jsonl"));
+  CHECK(cut.outcome == Outcome::kCut);
+  CHECK_FALSE(cut.reason.empty());
+  CHECK(cut.completion_tokens == 4);
+  CHECK(cut.tokens_source == TokensSource::kContinuousUsage);
+  CHECK_FALSE(cut.decode_tok_s.value);
+  CHECK(cut.decode_tok_s.reason == "request_failed");
+}
+
+TEST_CASE("case 10: several tokens in one event") {
+  struct Row {
+    const char* name;
+    double decode, tpot;
+    DecodeBasis basis;
+    int per_event;
+  };
+  for (const Row& row :
+       {Row{"continuous-usage", 80, 12.5, DecodeBasis::kExact, 4}, Row{"token_ids", 80, 12.5, DecodeBasis::kExact, 4},
+        Row{"final-usage-only", 100, 10, DecodeBasis::kNMinusOne, -1}}) {
+    INFO(row.name);
+    const RequestRecord record = replay(read_case(std::string("10-spec-multitoken/") + row.name + ".jsonl"));
+    CHECK(record.outcome == Outcome::kOk);
+    CHECK(record.completion_tokens == 16);
+    CHECK(ms(record.ttft) == 100);
+    CHECK(gaps_ms(record) == std::vector<double>{50, 50, 50});
+    CHECK(tokens(record) == std::vector<int>(4, row.per_event));
+    CHECK(record.decode_tok_s.value == Approx(row.decode));
+    CHECK(record.tpot_ms.value == Approx(row.tpot));
+    CHECK(record.decode_basis == row.basis);
+    CHECK(record.decode_tok_s_n_minus_1.value == Approx(100));
+  }
+}
+
+TEST_CASE("case 12: a failure inside a 200") {
+  const std::vector<std::pair<const char*, const char*>> failed = {
+      {"a-error-object-then-done", "engine stopped"},
+      {"b-error-field-name", "engine stopped"},
+      {"c-unframed-json", "request (6009 tokens) is larger than the context (4096 tokens)"},
+      {"d-event-error", "worker lost"},
+      {"e-error-string", "model is loading"},
+      {"f-finish-abort", "finish_reason abort"}};
+  for (const auto& [name, reason] : failed) {
+    const std::string bytes = fixture(std::string("12-error-in-200/") + name + ".sse");
+    INFO(name);
+    for (const auto kind : {StreamEnd::Kind::kComplete, StreamEnd::Kind::kCut}) {
+      const RequestRecord record = replay_body(bytes, kind);
+      CHECK(record.outcome == Outcome::kServerError);
+      CHECK(record.reason == reason);
+      CHECK_FALSE(record.decode_tok_s.value);
+      CHECK_FALSE(record.prefill_tok_s.value);
+      CHECK_FALSE(record.e2e_tok_s.value);
+    }
+    for (std::size_t i = 1; i < bytes.size(); ++i) {
+      REQUIRE(digest(replay({{1, bytes.substr(0, i)}, {2, bytes.substr(i)}})) == digest(replay_body(bytes)));
+    }
+  }
+  const RequestRecord fine = replay_body(fixture("12-error-in-200/g-error-null-is-fine.sse"));
+  CHECK(fine.outcome == Outcome::kOk);
+  CHECK(fine.completion_tokens == 2);
+
+  const std::string http = fixture("12-error-in-200/h-json-body-not-sse.http");
+  for (const char* type : {"application/json", ""}) {
+    Timeline timeline;
+    timeline.sent(0, 0, false);
+    timeline.headers(200, type, 1);
+    timeline.bytes(http.substr(http.find('{')), 2);
+    const RequestRecord record = timeline.finish({StreamEnd::Kind::kComplete, {}, 3});
+    CHECK(record.outcome == Outcome::kServerError);
+    CHECK(record.reason == "engine stopped");
+  }
+}
+
+TEST_CASE("case 15: one token, no token") {
+  const RequestRecord one = replay(read_case("15-stats-edge/one-token.jsonl"));
+  CHECK(one.outcome == Outcome::kOk);
+  CHECK(ms(one.ttfr) == 10);
+  CHECK(ms(one.ttft) == 70);
+  CHECK(one.prefill_tok_s.value == Approx(2048 / 0.070));
+  CHECK_FALSE(one.decode_tok_s.value);
+  CHECK(one.decode_tok_s.reason == "one_event");
+  CHECK_FALSE(one.burst);
+
+  const RequestRecord none = replay(read_case("15-stats-edge/no-token.jsonl"));
+  CHECK(none.outcome == Outcome::kOk);
+  CHECK_FALSE(none.ttft);
+  CHECK_FALSE(none.first_answer);
+  CHECK_FALSE(none.last_token);
+  CHECK(none.completion_tokens == 0);
+  for (const Figure* figure : {&none.decode_tok_s, &none.tpot_ms, &none.prefill_tok_s, &none.e2e_tok_s}) {
+    CHECK_FALSE(figure->value);
+    CHECK(figure->reason == "no_tokens");
+  }
+}
+
+TEST_CASE("an engine that dies inside a 200") {
+  // The event that vLLM 0.32 sends, spaced as it is, with [DONE] behind it.
+  const std::string death =
+      R"(data: {"error": {"message": "EngineCore encountered an issue.", "type": "InternalServerError", "param": null, "code": 500}})"
+      "\n\n" +
+      kDone;
+  for (const std::string& before : {std::string(), content("a") + content("b")}) {
+    const RequestRecord record = replay_body(before + death);
+    CHECK(record.outcome == Outcome::kServerError);
+    CHECK(record.reason == "EngineCore encountered an issue.");
+    CHECK(record.done_seen);
+  }
+}
+
+TEST_CASE("how the transport ended decides where the server said nothing") {
+  using Kind = StreamEnd::Kind;
+  const std::string open = content("a") + content("b");
+  struct Row {
+    const char* what;
+    std::string body;
+    Kind kind;
+    Outcome want;
+  };
+  const std::vector<Row> rows = {
+      {"no [DONE], a finish", open + finish("stop"), Kind::kComplete, Outcome::kOk},
+      {"[DONE], no finish", open + kDone, Kind::kComplete, Outcome::kOk},
+      {"neither", open, Kind::kComplete, Outcome::kCut},
+      {"cut", open, Kind::kCut, Outcome::kCut},
+      {"cut after [DONE]", open + finish("stop") + kDone, Kind::kCut, Outcome::kOk},
+      {"cut inside an event", open + "data: {\"choi", Kind::kComplete, Outcome::kCut},
+      {"timed out", open, Kind::kTimedOut, Outcome::kTimeout},
+      {"timed out after the finish, before [DONE]", open + finish("stop"), Kind::kTimedOut, Outcome::kTimeout},
+      {"timed out behind [DONE]", open + kDone, Kind::kTimedOut, Outcome::kOk},
+      {"cancelled", open, Kind::kCancelled, Outcome::kCancelled},
+      {"no last blank line", open + finish("stop") + "data: [DONE]\n", Kind::kComplete, Outcome::kOk},
+      {"empty", "", Kind::kComplete, Outcome::kEmpty},
+      {"comments only", ": ping\n\n: ping\n\n", Kind::kComplete, Outcome::kEmpty},
+      {"[DONE] only", kDone, Kind::kComplete, Outcome::kEmpty},
+      {"a page", "<html>\n<body>no</body>\n", Kind::kComplete, Outcome::kNotStream},
+      {"broken JSON", open + "data: {\"choices\":[}\n\n" + kDone, Kind::kComplete, Outcome::kServerError},
+      {"protocol error", open, Kind::kProtocol, Outcome::kCut},
+      {"no connection", "", Kind::kConnectFailed, Outcome::kConnect},
+      {"an error finish", open + finish("error") + kDone, Kind::kComplete, Outcome::kServerError},
+  };
+  for (const Row& row : rows) {
+    INFO(row.what);
+    const RequestRecord record = replay_body(row.body, row.kind);
+    CHECK(record.outcome == row.want);
+    CHECK(record.reason.empty() == record.ok());
+  }
+  CHECK(replay_body(open, Kind::kCut).content == "ab");
+}
+
+TEST_CASE("a refused request keeps its status and the server's words") {
+  Timeline timeline;
+  timeline.sent(5, 0, true);
+  timeline.headers(429, "application/json", 9);
+  timeline.bytes(R"({"error":{"message":"slow)", 10);
+  timeline.bytes(R"( down","code":429}})", 11);
+  const RequestRecord record = timeline.finish({StreamEnd::Kind::kComplete, {}, 12});
+  CHECK(record.outcome == Outcome::kHttpStatus);
+  CHECK(record.reason == "HTTP 429: slow down");
+  CHECK(record.http_status == 429);
+  Timeline empty;
+  empty.headers(503, "", 1);
+  CHECK(empty.finish({StreamEnd::Kind::kComplete, {}, 2}).reason == "HTTP 503");
+}
+
+TEST_CASE("times are relative to the last sent, and a reopening is counted") {
+  Timeline timeline;
+  timeline.scheduled(90);
+  timeline.sent(100, 7, true);
+  timeline.reopened();
+  timeline.sent(1000, 40, false);
+  timeline.headers(200, "text/event-stream", 1200);
+  timeline.bytes(R"(data: {"choices":[{"delta":{"role":"assistant"}}]})"
+                 "\n\n",
+                 1300);
+  timeline.bytes(R"(data: {"choices":[{"delta":{"reasoning":"r"}}]})"
+                 "\n\n",
+                 1400);
+  timeline.bytes(content("a"), 1500);
+  timeline.bytes(finish("stop", usage(2)) + kDone, 1600);
+  const RequestRecord record = timeline.finish({StreamEnd::Kind::kComplete, {}, 1700});
+  CHECK(record.scheduled == 90);
+  CHECK(record.sent == 1000);
+  CHECK(record.connect == 40);
+  CHECK(record.reopened == 1);
+  CHECK_FALSE(record.connection_reused);
+  CHECK(record.headers == 200);
+  CHECK(record.ttfr == 300);
+  CHECK(record.ttft == 400);
+  CHECK(record.first_answer == 500);
+  CHECK(record.last_token == 500);
+  CHECK(record.end == 700);
+}
+
+TEST_CASE("per-event counts need every event, and must agree with usage") {
+  const auto ids = [](int count) {
+    std::string list;
+    for (int i = 0; i < count; ++i) list += (i == 0 ? "" : ",") + std::to_string(i);
+    return R"(data: {"choices":[{"index":0,"delta":{"content":"x"},"token_ids":[)" + list + "]}]}\n\n";
+  };
+  struct Row {
+    const char* what;
+    std::vector<std::string> events;
+    std::string end;
+    std::optional<double> decode;  // tokens a second over a window of 100 ms
+    DecodeBasis basis;
+    TokensSource source;
+  };
+  const std::vector<Row> rows = {
+      {"ids without usage", {ids(3), ids(2)}, finish("length"), 20, DecodeBasis::kExact, TokensSource::kTokenIds},
+      {"ids and the unseen end token",
+       {ids(3), ids(2)},
+       finish("stop", usage(6)),
+       20,
+       DecodeBasis::kExact,
+       TokensSource::kUsage},
+      {"ids that miss tokens",
+       {ids(3), ids(2)},
+       finish("length", usage(9)),
+       80,
+       DecodeBasis::kNMinusOne,
+       TokensSource::kUsage},
+      {"ids in one event only",
+       {ids(3), content("x")},
+       finish("length", usage(5)),
+       40,
+       DecodeBasis::kNMinusOne,
+       TokensSource::kUsage},
+      {"running usage in one event only",
+       {content("x", usage(3)), content("y")},
+       finish("length", usage(5)),
+       40,
+       DecodeBasis::kNMinusOne,
+       TokensSource::kUsage},
+      {"running usage that falls",
+       {content("x", usage(3)), content("y", usage(2))},
+       finish("length", usage(5)),
+       40,
+       DecodeBasis::kNMinusOne,
+       TokensSource::kUsage},
+      {"running usage",
+       {content("x", usage(1)), content("y", usage(5))},
+       finish("length", usage(5)),
+       40,
+       DecodeBasis::kExact,
+       TokensSource::kUsage},
+      {"as many events as tokens",
+       {content("x"), content("y")},
+       finish("stop", usage(2)),
+       10,
+       DecodeBasis::kExact,
+       TokensSource::kUsage},
+      {"no usage at all",
+       {content("x"), content("y")},
+       finish("stop"),
+       std::nullopt,
+       DecodeBasis::kNone,
+       TokensSource::kNone},
+      {"usage null at the end",
+       {content("x", usage(1)), content("y", usage(2))},
+       finish("stop", ",\"usage\":null"),
+       10,
+       DecodeBasis::kExact,
+       TokensSource::kUsage},
+      {"one token in two events",
+       {content("x", usage(1)), content("y", usage(1))},
+       finish("stop", usage(1)),
+       std::nullopt,
+       DecodeBasis::kNone,
+       TokensSource::kUsage},
+  };
+  for (const Row& row : rows) {
+    INFO(row.what);
+    std::vector<Read> reads;
+    for (const std::string& event : row.events)
+      reads.push_back({static_cast<Nanos>(reads.size() + 1) * 100 * kMillisecond, event});
+    reads.push_back({kSecond, row.end + kDone});
+    const RequestRecord record = replay(reads);
+    CHECK(record.outcome == Outcome::kOk);
+    CHECK(record.decode_tok_s.value.has_value() == row.decode.has_value());
+    if (row.decode) CHECK(record.decode_tok_s.value == Approx(*row.decode));
+    CHECK(record.decode_tok_s.value.has_value() != !record.decode_tok_s.reason.empty());
+    CHECK(record.decode_basis == row.basis);
+    CHECK(record.tokens_source == row.source);
+  }
+}
+
+TEST_CASE("an answer shorter than ignore_eos asked for is a failed request") {
+  const std::vector<Read> reads = {{100, content("a")}, {200, content("b")}, {300, finish("stop", usage(2)) + kDone}};
+  CHECK(replay(reads, {2, true}).outcome == Outcome::kOk);
+  const RequestRecord record = replay(reads, {3, true});
+  CHECK(record.outcome == Outcome::kShort);
+  CHECK(record.reason == "2 tokens of the 3 asked for");
+  CHECK(record.completion_tokens == 2);
+  const RequestRecord bare = replay(reads, {std::nullopt, false});
+  CHECK(bare.content.empty());
+  CHECK(bare.first_answer == 100);
+}
+
+TEST_CASE("cached tokens leave the prefill rate, a prompt wholly cached has none") {
+  const auto body = [](int cached) {
+    return std::vector<Read>{
+        {100 * kMillisecond, content("a")},
+        {200 * kMillisecond,
+         finish("stop",
+                R"(,"usage":{"prompt_tokens":1000,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":)" +
+                    std::to_string(cached) + "}}") +
+             kDone}};
+  };
+  CHECK(replay(body(0)).prefill_tok_s.value == Approx(10'000));
+  CHECK(replay(body(600)).prefill_tok_s.value == Approx(4'000));
+  CHECK(replay(body(1000)).prefill_tok_s.reason == "all_cached");
+}
+
+TEST_CASE("arrivals that step back are held") {
+  const RequestRecord record =
+      replay({{300, content("a")}, {200, content("b")}, {400, finish("stop", usage(2)) + kDone}});
+  CHECK(record.events[1].at == 300);
+  CHECK(record.decode_tok_s.reason == "zero_window");
+}
+
+TEST_CASE("every enum value has a name of its own") {
+  for (int i = 0; i <= static_cast<int>(Outcome::kCancelled); ++i) {
+    for (int j = 0; j < i; ++j) {
+      CHECK(std::string(to_string(static_cast<Outcome>(i))) != to_string(static_cast<Outcome>(j)));
+    }
+  }
+  CHECK(std::string(to_string(Outcome::kServerError)) == "server_error");
+  CHECK(std::string(to_string(TokensSource::kContinuousUsage)) == "continuous_usage");
+  CHECK(std::string(to_string(DecodeBasis::kNMinusOne)) == "n_minus_1");
+}
