@@ -30,6 +30,11 @@ http::Request question_request(const engine::Endpoint& endpoint, const QualityPl
   return engine::make_request(endpoint, generation, {.total = plan.request_timeout});
 }
 
+/// The database's word for an answer that is wrong is "fail".
+const char* verdict_word(gate::AnswerVerdict verdict) {
+  return verdict == gate::AnswerVerdict::kMiss ? "fail" : gate::to_string(verdict);
+}
+
 gate::Scored score(const stream::RequestRecord& record, const gate::Expected& expected) {
   gate::Answer answer{record.content, record.reasoning, record.finish_reason, !record.ok()};
   gate::Scored scored = gate::score_answer(answer, expected);
@@ -45,7 +50,7 @@ Json question_json(std::int64_t context, int depth_percent, const gate::Fact& fa
   question.set("answer", record.ok() ? Json(record.content) : Json());
   question.set("finish_reason", record.finish_reason.empty() ? Json() : Json(record.finish_reason));
   question.set("prompt_tokens", record.usage ? Json(record.usage->prompt_tokens) : Json());
-  question.set("verdict", gate::to_string(scored.verdict));
+  question.set("verdict", verdict_word(scored.verdict));
   question.set("reason", scored.reason.empty() ? Json() : Json(scored.reason));
   return question;
 }
@@ -134,7 +139,7 @@ class QualityRun {
 
   void note(gate::AnswerVerdict verdict, const std::string& reason, QualityRow& row) {
     verdicts_.push_back(verdict);
-    row.verdicts.emplace_back(gate::to_string(verdict));
+    row.verdicts.emplace_back(verdict_word(verdict));
     if (verdict == gate::AnswerVerdict::kNoAnswer && first_unanswered_.empty()) first_unanswered_ = reason;
   }
 

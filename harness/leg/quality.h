@@ -25,7 +25,7 @@ struct QualityPlan {
 struct QualityRow {
   std::int64_t context_tokens = 0;
   std::optional<std::int64_t> prompt_tokens;  ///< as the server counted the first answered one; nothing: none did
-  std::vector<std::string> verdicts;          ///< "pass", "miss", "no_answer", in document order
+  std::vector<std::string> verdicts;          ///< "pass", "fail", "no_answer", in document order
   std::string note;                           ///< why the row was not asked, or empty
 };
 
