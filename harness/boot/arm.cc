@@ -123,8 +123,8 @@ Result<Command> resolve_command(const Profile& profile, const Arm& arm, const Bo
     command.env[name] = std::move(filled);
   }
   for (const Knob& knob : profile.knobs) {
+    if (!knob.active(arm.resolved)) continue;
     value = arm.resolved.at(knob.name);
-    if (value.empty()) continue;
     const auto special = knob.flag_for.find(value);
     BK_TRY(append_words(special == knob.flag_for.end() ? knob.flag : special->second, lookup, command.argv));
     if (!knob.env.empty()) command.env[knob.env] = value;

@@ -48,6 +48,18 @@ Status set_values(Knob& knob, const std::string& text) {
   return {};
 }
 
+/// "OTHER=value value".
+Status set_when(Knob& knob, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  knob.when_knob = text.substr(0, equals);
+  if (equals != std::string::npos) knob.when_values = words_of(text.substr(equals + 1));
+  if (knob.when_knob.empty() || knob.when_values.empty()) {
+    return fail(Errc::kUsage,
+                fmt::format("{}.when is OTHER=VALUE, several values separated by blanks; not '{}'", knob.name, text));
+  }
+  return {};
+}
+
 Status check_words(const std::string& template_text) {
   const auto words = split_words(template_text);
   if (!words) return fail(words.error());
@@ -90,6 +102,15 @@ bool is_allowed(const Knob& knob, const std::string& wanted) {
 Status Knob::check(const std::string& wanted) const {
   if (is_allowed(*this, wanted)) return {};
   return fail(Errc::kUsage, fmt::format("{}={} is not allowed: {} takes {}", name, wanted, name, allowed_text(*this)));
+}
+
+bool Knob::active(const KnobMap& resolved) const {
+  const auto own = resolved.find(name);
+  if (own == resolved.end() || own->second.empty()) return false;
+  if (when_knob.empty()) return true;
+  const auto other = resolved.find(when_knob);
+  return other != resolved.end() &&
+         std::find(when_values.begin(), when_values.end(), other->second) != when_values.end();
 }
 
 std::string log_pattern(std::string_view text) {
@@ -151,6 +172,7 @@ Status apply_attribute(Knob& knob, const std::string& attribute, const std::stri
   }
   if (attribute == "values") return set_values(knob, value);
   if (attribute == "range") return set_range(knob, value);
+  if (attribute == "when") return set_when(knob, value);
   if (attribute == "any") {
     if (value != "yes") return fail(Errc::kUsage, fmt::format("{}.any is 'yes' or absent", knob.name));
     knob.any = true;
@@ -167,10 +189,10 @@ Status apply_attribute(Knob& knob, const std::string& attribute, const std::stri
     knob.help = value;
     return {};
   }
-  const auto near = nearest(attribute, {"values", "range", "any", "flag", "env", "proof", "help"});
+  const auto near = nearest(attribute, {"values", "range", "any", "flag", "env", "proof", "when", "help"});
   return fail(Errc::kUsage, fmt::format("{}.{} is not understood{}", knob.name, attribute,
                                         near ? "; did you mean " + knob.name + "." + *near + "?"
-                                             : ": values, range, any, flag, env, proof or help"));
+                                             : ": values, range, any, flag, env, proof, when or help"));
 }
 
 Status check_knob(const Knob& knob) {

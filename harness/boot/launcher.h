@@ -37,7 +37,7 @@ struct BootFacts {
   double boot_s = 0;                 ///< start of the process -> a generation answered
   std::vector<std::string> command;  ///< argv, secrets replaced by ***
   KnobMap confirmed;                 ///< knob -> what the engine confirmed; unproven knobs are absent
-  std::vector<Proof> proofs;         ///< one for each knob that has a value, in the profile's order
+  std::vector<Proof> proofs;         ///< one for each knob that reaches the engine, in the profile's order
   Json fingerprint;                  ///< profile and arm hash, command, versions, host, kernel, CPU and GPU state
 
   [[nodiscard]] const Proof* proof_of(const std::string& knob) const;

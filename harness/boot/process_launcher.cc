@@ -219,7 +219,11 @@ class ProcessLauncher final : public Launcher {
     const std::uintmax_t log_size = fs::file_size(command.output_file, error);
     const Nanos started = monotonic_now();
     auto process = Process::start(command);
-    if (!process) return fail(process.error().with("starting the engine of profile " + profile.name));
+    if (!process) {
+      Error missing = process.error().with("starting the engine of profile " + profile.name);
+      if (!profile.install.empty()) missing.what += "; " + profile.install;
+      return fail(std::move(missing));
+    }
     facts.pid = process->pid();
     facts.port = port;
     facts.log_path = command.output_file;

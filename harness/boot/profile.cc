@@ -16,8 +16,8 @@ namespace {
 
 const std::vector<std::string>& setting_names() {
   static const std::vector<std::string> kNames = {
-      "COMMAND",      "HOST",    "PORT",        "SERVED_MODEL", "MAX_MODEL_LEN", "READY_TIMEOUT_S",
-      "STOP_GRACE_S", "METRICS", "API_KEY_ENV", "VERSION_LOG",  "HELP",          "EXTRA_ENV"};
+      "COMMAND", "HOST",        "PORT",        "SERVED_MODEL", "MAX_MODEL_LEN", "READY_TIMEOUT_S", "STOP_GRACE_S",
+      "METRICS", "API_KEY_ENV", "VERSION_LOG", "HELP",         "INSTALL",       "EXTRA_ENV"};
   return kNames;
 }
 
@@ -126,6 +126,7 @@ class Builder {
     const std::string& value = entry.value;
     if (key == "COMMAND") profile_.command = value;
     if (key == "HELP") profile_.help = value;
+    if (key == "INSTALL") profile_.install = value;
     if (key == "SERVED_MODEL") profile_.served_model = value;
     if (key == "HOST") {
       if (value.empty() || value.find_first_of(" /:") != std::string::npos)
@@ -200,6 +201,15 @@ class Builder {
       const Entry& entry = *entry_of(knob.name);
       if (const auto status = check_knob(knob); !status) {
         return bad(entry, status.error().what + (knob.from_caller ? " (from the environment)" : ""));
+      }
+      if (!knob.when_knob.empty()) {
+        const Knob* other = profile_.find(knob.when_knob);
+        if (other == nullptr || other == &knob)
+          return bad(entry, fmt::format("{}.when names {}, which is no other knob", knob.name, knob.when_knob));
+        for (const std::string& value : knob.when_values) {
+          if (const auto status = other->check(value); !status)
+            return bad(entry, knob.name + ".when: " + status.error().what);
+        }
       }
       if (!knob.env.empty() && !owner.emplace(knob.env, knob.name).second) {
         return bad(entry, fmt::format("the variable {} of {} is set by {} too", knob.env, knob.name, owner[knob.env]));

@@ -41,11 +41,15 @@ struct Knob {
   std::string env;                              ///< variable that the engine reads; empty: none
   ProofRule proof;                              ///< holds {VALUE} (log, metric)
   std::map<std::string, ProofRule> proof_for;   ///< evidence whose mere presence proves this one value
+  std::string when_knob;  ///< the knob is passed and proved only while this one has one of `when_values`; empty: always
+  std::vector<std::string> when_values;
   std::string help;
   int line = 0;  ///< of the default, in the profile
 
   /// Whether the knob may have this value; the error names what is allowed.
   [[nodiscard]] Status check(const std::string& wanted) const;
+  /// Whether it reaches the engine when the knobs have these values: it has one itself, and its condition holds.
+  [[nodiscard]] bool active(const KnobMap& resolved) const;
 };
 
 /// How one engine is booted: `profiles/<name>.env`, parsed, defaults and the caller's environment applied.
@@ -62,6 +66,7 @@ struct Profile {
   std::string metrics = "/metrics";  ///< path on the engine's port, or a URL
   std::string api_key_env;           ///< variable in which the engine expects its key; empty: it takes none
   std::string engine_version_log;    ///< regex whose group 1 is the engine's version, where /version does not exist
+  std::string install;               ///< what installs the engine; named when its program is missing
   std::string help;
   Environment env;          ///< engine environment: ENV.* and EXTRA_ENV
   std::vector<Knob> knobs;  ///< in the order of the file

@@ -155,8 +155,7 @@ bool same_value(const std::string& a, const std::string& b) {
 std::vector<Proof> read_proofs(const Profile& profile, const Arm& arm, const Evidence& evidence) {
   std::vector<Proof> proofs;
   for (const Knob& knob : profile.knobs) {
-    const std::string& asked = arm.resolved.at(knob.name);
-    if (!asked.empty()) proofs.push_back(prove(knob, asked, evidence));
+    if (knob.active(arm.resolved)) proofs.push_back(prove(knob, arm.resolved.at(knob.name), evidence));
   }
   return proofs;
 }

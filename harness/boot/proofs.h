@@ -22,7 +22,7 @@ struct Evidence {
   std::function<Result<Json>(const std::string& path)> get_json;  ///< may be empty
 };
 
-/// One proof for every knob that has a value, in the profile's order.
+/// One proof for every knob that reaches the engine, in the profile's order.
 [[nodiscard]] std::vector<Proof> read_proofs(const Profile& profile, const Arm& arm, const Evidence& evidence);
 
 /// Equal as text, or equal as numbers ("5" and "5.0"; not "1" and "true").
