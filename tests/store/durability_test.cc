@@ -92,14 +92,15 @@ struct Writer {
 /// Every acknowledged sample is there with its metrics and both requests.
 void check_all_there(Database& db, RowId leg, const std::vector<RowId>& ids) {
   std::vector<RowId> found;
-  for (const SampleRow& sample : db.samples(leg).value()) {
+  const std::vector<SampleRow> samples = db.samples(leg).value();
+  for (const SampleRow& sample : samples) {
     found.push_back(sample.id);
     CHECK(sample.metrics.size() == 2);
     CHECK(db.requests(sample.id).value().size() == 2);
   }
   for (const RowId id : ids) {
     INFO("sample " << id);
-    CHECK(std::find(found.begin(), found.end(), id) != found.end());
+    CHECK(std::count(found.begin(), found.end(), id) == 1);
   }
 }
 

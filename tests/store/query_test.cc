@@ -50,7 +50,8 @@ TEST_CASE("metric points leave warm-ups out and say whose they are") {
   fill(db, boot_row(bracket_of(db, "other000"), "b2", "base", 0), {70});
 
   std::vector<double> seen;
-  for (const MetricPoint& p : db.metric_points(bracket).value()) {
+  const std::vector<MetricPoint> points = db.metric_points(bracket).value();
+  for (const MetricPoint& p : points) {
     CHECK(p.leg == "decode");
     CHECK(p.cell == "C=1");
     CHECK(p.sample_ok);

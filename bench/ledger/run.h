@@ -1,0 +1,9 @@
+#pragma once
+#include "cli/run_main.h"
+
+namespace bk::ledger_tool {
+
+/// The whole program: `ledger render|check`.
+[[nodiscard]] Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args);
+
+}  // namespace bk::ledger_tool
