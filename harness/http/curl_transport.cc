@@ -166,6 +166,8 @@ void CurlTransport::wait_and_read(Nanos until) {
     socket.window = window;
     const Waiting waiting = peek(event.data.fd);
     loop_.arrival = waiting.stamp == 0 ? 0 : stamps_.to_monotonic(waiting.stamp);
+    loop_.stamped = static_cast<std::size_t>(std::max<ssize_t>(waiting.bytes, 0));
+    loop_.delivered = 0;
     if (loop_.arrival != 0 || waiting.bytes <= 0) ++stamped;
     read_socket(event.data.fd, event.events);
   }
@@ -219,7 +221,8 @@ Status CurlTransport::preconnect(const std::string& url, int connections) {
   request.method = "HEAD";
   request.url = url.substr(0, url.find("://") + 3) + peer_of(url) + "/";
   request.timeouts.connect = request.timeouts.total = kPreconnectLimit;
-  const bool bare = !is_tls(url);
+  // libcurl connects a standing socket once more: TCP allows it, a unix socket does not.
+  const bool bare = !is_tls(url) && options_.unix_socket.empty();
   for (int i = 0, n = handler.left; i < n; ++i) {
     add(request, &handler, bare ? Transfer::Purpose::kConnectOnly : Transfer::Purpose::kRequest);
   }
@@ -231,8 +234,10 @@ Status CurlTransport::preconnect(const std::string& url, int connections) {
 
 Nanos CurlTransport::take_worst_delay() { return std::exchange(worst_delay_, 0); }
 
-int CurlTransport::on_socket(CURL*, curl_socket_t fd, int what, void* self, void*) {
+int CurlTransport::on_socket(CURL* easy, curl_socket_t fd, int what, void* self, void*) {
   auto& t = *static_cast<CurlTransport*>(self);
+  Transfer* transfer = what == CURL_POLL_REMOVE ? nullptr : Transfer::of(easy);
+  if (transfer != nullptr) transfer->use_socket(fd);
   Socket& socket = t.loop_.sockets.at(fd);
   std::uint32_t events = 0;
   if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) events |= EPOLLIN;

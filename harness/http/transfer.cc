@@ -143,10 +143,6 @@ int Transfer::on_ready(void* self, char*, char*, int, int) {
   if (t.cancelled_) return CURL_PREREQFUNC_ABORT;
   long made = 0;
   curl_easy_getinfo(t.easy(), CURLINFO_NUM_CONNECTS, &made);
-  curl_socket_t fd = CURL_SOCKET_BAD;
-  curl_easy_getinfo(t.easy(), CURLINFO_ACTIVESOCKET, &fd);
-  t.fd_ = fd;
-  if (fd >= 0) t.loop_->sockets.at(fd).busy = true;
   if (t.sendings_++ > 0) t.handler_->on_reopened();
   t.was_reused_ = (made == 0 || t.took_standing_) && !t.fresh_;
   // libcurl sends again by itself when a reused connection ends before any byte: it shall do so once, on a new one.
@@ -161,9 +157,11 @@ int Transfer::on_ready(void* self, char*, char*, int, int) {
   return CURL_PREREQFUNC_OK;
 }
 
-Nanos Transfer::arrived() const {
-  const Nanos at = loop_->arrival != 0 ? loop_->arrival : monotonic_now();
-  return std::max(at, last_);
+// Bytes of this read are handed on; notes when they came.
+void Transfer::took(std::size_t bytes) {
+  loop_->delivered += bytes;
+  const bool known = loop_->arrival != 0 && loop_->delivered <= loop_->stamped;
+  last_ = std::max(known ? loop_->arrival : monotonic_now(), last_);
 }
 
 void Transfer::header_line(std::string_view line) {
@@ -189,27 +187,37 @@ void Transfer::header_line(std::string_view line) {
 std::size_t Transfer::on_header(char* data, std::size_t size, std::size_t count, void* self) {
   auto& t = *static_cast<Transfer*>(self);
   t.phase_ = Phase::kReceiving;
-  t.last_ = t.arrived();
+  t.took(size * count);
   if (!t.cancelled_ && !t.headers_given_) t.header_line({data, size * count});
   return size * count;
 }
 
 std::size_t Transfer::on_write(char* data, std::size_t size, std::size_t count, void* self) {
   auto& t = *static_cast<Transfer*>(self);
-  t.last_ = t.arrived();
+  t.took(size * count);
   if (!t.cancelled_) t.handler_->on_bytes({data, size * count}, t.last_);
   return size * count;
 }
 
 bool Transfer::may_reopen(CURLcode code) const {
+  if (cancelled_ || fresh_retry_) return false;
+  // Some libcurl versions connect a standing socket again, which a system may refuse.
+  if (code == CURLE_COULDNT_CONNECT) return took_standing_;
   const bool ended = code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR;
-  return ended && phase_ == Phase::kWaiting && was_reused_ && sendings_ == 1 && !cancelled_;
+  return ended && phase_ == Phase::kWaiting && was_reused_ && sendings_ == 1;
 }
 
 void Transfer::reopen() {
   release_socket();
   phase_ = Phase::kConnecting;
+  fresh_ = fresh_retry_ = true;
+  curl_easy_setopt(easy(), CURLOPT_FRESH_CONNECT, 1L);
   error_[0] = '\0';
+}
+
+void Transfer::use_socket(int fd) {
+  fd_ = fd;
+  loop_->sockets.at(fd).busy = true;
 }
 
 void Transfer::release_socket() {
@@ -218,7 +226,10 @@ void Transfer::release_socket() {
 }
 
 void Transfer::leave_standing() {
-  if (purpose_ == Purpose::kConnectOnly && fd_ >= 0) loop_->sockets.at(fd_).keep = true;
+  if (purpose_ != Purpose::kConnectOnly) return;
+  curl_socket_t fd = CURL_SOCKET_BAD;
+  curl_easy_getinfo(easy(), CURLINFO_ACTIVESOCKET, &fd);
+  if (fd >= 0) loop_->sockets.at(fd).keep = true;
 }
 
 std::optional<Transfer::Limit> Transfer::limit() const {

@@ -15,7 +15,9 @@ namespace bk::http {
 
 /// What the transport tells the transfers that it serves.
 struct LoopState {
-  Nanos arrival = 0;  ///< kernel's stamp of what is being read now; 0: unknown
+  Nanos arrival = 0;          ///< kernel's stamp of what is being read now; 0: unknown
+  std::size_t stamped = 0;    ///< bytes that the stamp speaks for; what came since the peek is later
+  std::size_t delivered = 0;  ///< bytes of this read that were handed on
   Sockets sockets;
   const TransportOptions* options = nullptr;
 };
@@ -58,8 +60,10 @@ class Transfer {
   void reopen();
   /// How it ended, in words without secrets.
   [[nodiscard]] End end_of(CURLcode code, Nanos at) const;
-  /// Frees its socket for others; a connect-only transfer that succeeded leaves it standing for them.
+  /// The socket that it is on is busy from now, and others may have it after release_socket().
+  void use_socket(int fd);
   void release_socket();
+  /// A connect-only transfer that succeeded leaves its connection standing for others.
   void leave_standing();
 
  private:
@@ -74,7 +78,7 @@ class Transfer {
   void set_up_body();
   void set_up_connection();
   void header_line(std::string_view line);
-  [[nodiscard]] Nanos arrived() const;
+  void took(std::size_t bytes);
   [[nodiscard]] std::string what_failed(CURLcode code) const;
   [[nodiscard]] std::string without_secrets(std::string text) const;
 
@@ -97,7 +101,8 @@ class Transfer {
   int fd_ = -1;
   bool took_standing_ = false;  // the socket under way stood already when this transfer asked for one
   bool was_reused_ = false;
-  bool fresh_ = false;
+  bool fresh_ = false;        // the next connection must be a new one
+  bool fresh_retry_ = false;  // it was entered again by us
   int sendings_ = 0;
 };
 

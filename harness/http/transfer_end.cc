@@ -7,7 +7,7 @@
 namespace bk::http {
 namespace {
 
-End::Kind kind_of(CURLcode code) {
+End::Kind kind_of(CURLcode code, bool sent) {
   switch (code) {
     case CURLE_OK:
       return End::Kind::kComplete;
@@ -28,9 +28,10 @@ End::Kind kind_of(CURLcode code) {
     case CURLE_SSL_CIPHER:
     case CURLE_SSL_ENGINE_INITFAILED:
     case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_OPERATION_TIMEDOUT:
       return End::Kind::kConnectFailed;
+    case CURLE_UNSUPPORTED_PROTOCOL:  // a URL of another scheme; or, once sent, an answer that is not HTTP
+      return sent ? End::Kind::kProtocol : End::Kind::kConnectFailed;
     case CURLE_ABORTED_BY_CALLBACK:
       return End::Kind::kCancelled;
     default:
@@ -41,7 +42,7 @@ End::Kind kind_of(CURLcode code) {
 std::string system_reason(CURL* easy) {
   long number = 0;
   curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
-  return number == 0 ? "no connection" : std::strerror(static_cast<int>(number));
+  return number == 0 ? "does a server listen there?" : std::strerror(static_cast<int>(number));
 }
 
 }  // namespace
@@ -60,8 +61,10 @@ std::string Transfer::what_failed(CURLcode code) const {
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
       return "the connection to " + peer_ + " broke: " + detail;
-    case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL:
+      if (sendings_ > 0) return peer_ + " answered with something that is not HTTP";
+      [[fallthrough]];
+    case CURLE_URL_MALFORMAT:
       return "not an http:// or https:// URL of a server: " + peer_;
     default:
       return peer_ + ": " + detail;
@@ -71,7 +74,7 @@ std::string Transfer::what_failed(CURLcode code) const {
 End Transfer::end_of(CURLcode code, Nanos at) const {
   if (cancelled_) return {End::Kind::kCancelled, "cancelled", at};
   if (code == CURLE_OK) return {End::Kind::kComplete, {}, at};
-  return {kind_of(code), without_secrets(what_failed(code)), at};
+  return {kind_of(code, sendings_ > 0), without_secrets(what_failed(code)), at};
 }
 
 std::string Transfer::without_secrets(std::string text) const {
