@@ -1,0 +1,9 @@
+#pragma once
+#include "cli/run_main.h"
+
+namespace bk::bracket_tool {
+
+/// The whole program: `bracket run|resume|show|list|judge|verdict`.
+[[nodiscard]] Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args);
+
+}  // namespace bk::bracket_tool
