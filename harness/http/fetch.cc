@@ -43,7 +43,8 @@ Result<Response> fetch(Transport& transport, Request request) {
   while (!collector.ended) {
     if (transport.run(0) == 0 && !collector.ended) return fail(Errc::kInternal, "the transport lost a request", where);
   }
-  if (collector.end.kind != End::Kind::kComplete) return fail(code_of(collector.end.kind), collector.end.message, where);
+  if (collector.end.kind != End::Kind::kComplete)
+    return fail(code_of(collector.end.kind), collector.end.message, where);
   return std::move(collector.response);
 }
 

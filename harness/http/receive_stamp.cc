@@ -7,7 +7,7 @@
 
 namespace bk::http {
 namespace {
-constexpr Nanos kTorn = 5 * kMicrosecond;      // the two clocks are normally read within 0.1 us
+constexpr Nanos kTorn = 5 * kMicrosecond;        // the two clocks are normally read within 0.1 us
 constexpr Nanos kKeepPair = 100 * kMillisecond;  // adjtime slews at most 0.5 ms/s: 50 us in that time
 constexpr Nanos kOldest = 10 * kSecond;
 constexpr std::size_t kPeekBytes = 1 << 20;

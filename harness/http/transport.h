@@ -29,10 +29,10 @@ struct Request {
 
 /// Connection settings that hold for a whole transport.
 struct TransportOptions {
-  std::string unix_socket;        ///< path; empty: TCP
-  std::string ca_file;            ///< empty: the system's
-  bool http2 = false;             ///< negotiate HTTP/2 over TLS (or with prior knowledge on plain http)
-  bool use_proxy_env = false;     ///< honour http_proxy and friends; off, they are ignored
+  std::string unix_socket;     ///< path; empty: TCP
+  std::string ca_file;         ///< empty: the system's
+  bool http2 = false;          ///< negotiate HTTP/2 over TLS (or with prior knowledge on plain http)
+  bool use_proxy_env = false;  ///< honour http_proxy and friends; off, they are ignored
   bool reuse_connections = true;
 };
 
@@ -70,7 +70,8 @@ class Transport {
   /// Serves transfers until none is left or `until` (absolute; 0: no limit) has passed. Gives the number still running.
   virtual std::size_t run(Nanos until) = 0;
   /// Opens a connection to the URL's host that a later transfer can use, so that its clock starts on a standing one.
-  /// Bare TCP for http://; over TLS or a unix socket a `HEAD /` is sent, since only a used connection can be kept. Not from a Handler.
+  /// Bare TCP for http://; over TLS or a unix socket a `HEAD /` is sent, since only a used connection can be kept. Not
+  /// from a Handler.
   virtual Status preconnect(const std::string& url, int connections) = 0;
   /// The longest time that ready data waited for this thread, in nanoseconds, since the last call.
   virtual Nanos take_worst_delay() { return 0; }

@@ -9,7 +9,8 @@ namespace {
 using stream::Figure;
 using stream::RequestRecord;
 
-Figure median_of(const std::vector<RequestRecord>& requests, const std::function<Figure(const RequestRecord&)>& figure) {
+Figure median_of(const std::vector<RequestRecord>& requests,
+                 const std::function<Figure(const RequestRecord&)>& figure) {
   std::vector<double> values;
   for (const RequestRecord& request : requests) {
     Figure one = figure(request);
@@ -26,7 +27,8 @@ Figure ms_of(const std::optional<Nanos>& time, const char* reason) {
 
 Figure event_gap(const RequestRecord& request) {
   std::vector<double> gaps;
-  for (std::size_t i = 1; i < request.events.size(); ++i) gaps.push_back(to_ms(request.events[i].at - request.events[i - 1].at));
+  for (std::size_t i = 1; i < request.events.size(); ++i)
+    gaps.push_back(to_ms(request.events[i].at - request.events[i - 1].at));
   const auto middle = median(std::move(gaps));
   return middle ? Figure::of(*middle) : Figure::none("one_event");
 }

@@ -3,8 +3,8 @@
 
 namespace bk::load {
 
-/// SplitMix64: the same numbers for the same seed on every machine and library, which std:: distributions do not promise.
-/// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+/// SplitMix64: the same numbers for the same seed on every machine and library, which std:: distributions do not
+/// promise. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}

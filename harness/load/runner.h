@@ -19,8 +19,9 @@ struct PlannedRequest {
 };
 
 struct RunOptions {
-  bool preconnect = true;   ///< open connections before the clock starts; off: `connect` is inside the run, apart from TTFT
-  bool keep_text = true;    ///< keep the generated text in the records
+  bool preconnect =
+      true;  ///< open connections before the clock starts; off: `connect` is inside the run, apart from TTFT
+  bool keep_text = true;  ///< keep the generated text in the records
   /// Called as each request ends, in order of ending, on the calling thread.
   std::function<void(std::size_t index, const stream::RequestRecord&)> on_done;
   /// Polled a few times a second; true ends the run: unfinished requests become Outcome::kCancelled.
@@ -35,8 +36,10 @@ struct Run {
   ClientCost client;
 };
 
-/// Runs every planned request on the transport and waits for all. A request's failure is in its record, never an error here.
-[[nodiscard]] Run run_requests(http::Transport& transport, std::vector<PlannedRequest> plan, const RunOptions& options = {});
+/// Runs every planned request on the transport and waits for all. A request's failure is in its record, never an error
+/// here.
+[[nodiscard]] Run run_requests(http::Transport& transport, std::vector<PlannedRequest> plan,
+                               const RunOptions& options = {});
 
 /// Sample fields that a run knows: times, requests, client cost.
 void take_run(Run run, Sample* sample);

@@ -10,19 +10,19 @@ namespace bk::load {
 
 /// What the client itself cost while a sample ran.
 struct ClientCost {
-  double cpu_share = 0;        ///< CPU seconds per wall second of this process
-  Nanos worst_delay = 0;       ///< longest time that ready data waited
+  double cpu_share = 0;   ///< CPU seconds per wall second of this process
+  Nanos worst_delay = 0;  ///< longest time that ready data waited
 };
 
 /// One measured repetition: one request, or one round of `concurrency` requests at once.
 struct Sample {
-  std::string leg;             ///< "decode", "probe", "context" …
-  std::string cell;            ///< what was measured, e.g. "C=1", "2K": samples of one cell repeat each other
+  std::string leg;   ///< "decode", "probe", "context" …
+  std::string cell;  ///< what was measured, e.g. "C=1", "2K": samples of one cell repeat each other
   int concurrency = 1;
-  int index = 0;               ///< repetition, from 0
-  bool warmup = false;         ///< discarded by every analysis, kept in the database
-  Nanos started = 0, ended = 0;           ///< CLOCK_MONOTONIC
-  Nanos started_wall = 0;                 ///< stamp
+  int index = 0;                 ///< repetition, from 0
+  bool warmup = false;           ///< discarded by every analysis, kept in the database
+  Nanos started = 0, ended = 0;  ///< CLOCK_MONOTONIC
+  Nanos started_wall = 0;        ///< stamp
   std::vector<stream::RequestRecord> requests;
   engine::AcceptanceDelta acceptance;
   ClientCost client;
@@ -30,7 +30,7 @@ struct Sample {
   /// "prefill_tok_s", "step_s"), each a value or a reason.
   std::map<std::string, stream::Figure> metrics;
 
-  [[nodiscard]] bool ok() const;          ///< every request ok, and at least one
+  [[nodiscard]] bool ok() const;  ///< every request ok, and at least one
 };
 
 }  // namespace bk::load

@@ -11,7 +11,7 @@ std::string framed(const SizeRequest& request, std::int64_t words, std::int64_t 
   Random random(request.seed);
   std::string text = nonce(request.seed) + filler(request.vocabulary, words, random);
   for (std::int64_t i = 0; i < pads; ++i) text += " a";
-  return text + "\n[end] Answer at length.";
+  return text + " \n[end] Answer at length.";
 }
 
 /// Counts candidates and keeps the best one that is not too long.
@@ -44,8 +44,9 @@ Result<SizedPrompt> sized_prompt(const SizeRequest& request, const TokenCounter&
   Search search(request, count);
   BK_ASSIGN(const std::int64_t frame, search.try_size(0, 0));
   if (frame > request.tokens) {
-    return fail(Errc::kUsage, fmt::format("a prompt cannot have {} tokens: the frame and the chat template alone have {}",
-                                          request.tokens, frame));
+    return fail(Errc::kUsage,
+                fmt::format("a prompt cannot have {} tokens: the frame and the chat template alone have {}",
+                            request.tokens, frame));
   }
   // Secant steps on the number of words, then single letters one by one.
   double per_word = request.vocabulary == Vocabulary::kKorean20 ? 2.4 : 1.3;
@@ -59,10 +60,16 @@ Result<SizedPrompt> sized_prompt(const SizeRequest& request, const TokenCounter&
     if (words > 0) per_word = std::max(0.25, static_cast<double>(tokens - frame) / static_cast<double>(words));
   }
   words = search.best().words;
-  std::int64_t pads = request.tokens - search.best().tokens;
-  while (!search.finished() && pads > 0) {
+  tokens = search.best().tokens;
+  std::int64_t pads = 0;
+  while (!search.finished()) {
+    pads += request.tokens - tokens;
+    if (pads <= 0) {  // a tokenizer that joins pads to their neighbours may skip a size: come from one word less
+      if (words == 0) break;
+      --words;
+      pads = 0;
+    }
     BK_ASSIGN(tokens, search.try_size(words, pads));
-    pads += tokens < request.tokens ? 1 : -1;
   }
   return search.best();
 }
@@ -71,7 +78,8 @@ std::int64_t Calibration::words_for(std::int64_t tokens) const {
   return std::max<std::int64_t>(0, std::llround((static_cast<double>(tokens) - frame_tokens) / tokens_per_word));
 }
 
-Result<Calibration> calibrate(std::int64_t words_a, std::int64_t tokens_a, std::int64_t words_b, std::int64_t tokens_b) {
+Result<Calibration> calibrate(std::int64_t words_a, std::int64_t tokens_a, std::int64_t words_b,
+                              std::int64_t tokens_b) {
   if (words_a == words_b) return fail(Errc::kUsage, "calibration needs two prompts of different lengths");
   Calibration c;
   c.tokens_per_word = static_cast<double>(tokens_b - tokens_a) / static_cast<double>(words_b - words_a);

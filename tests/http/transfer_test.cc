@@ -81,11 +81,11 @@ TEST_CASE("Methods other than POST are sent as named") {
 }
 
 TEST_CASE("A stream that ends early is cut") {
-  const auto [name, bytes] = GENERATE(table<std::string, std::string>(
-      {{"chunked without its end", stream_head() + chunk("data: {}\n\n")},
-       {"in a chunk", stream_head() + "40\r\ndata: "},
-       {"short of its length", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"},
-       {"nothing at all", ""}}));
+  const auto [name, bytes] = GENERATE(
+      table<std::string, std::string>({{"chunked without its end", stream_head() + chunk("data: {}\n\n")},
+                                       {"in a chunk", stream_head() + "40\r\ndata: "},
+                                       {"short of its length", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"},
+                                       {"nothing at all", ""}}));
   INFO(name);
   const bool reset = GENERATE(false, true);
   ScriptServer server([&bytes = bytes, reset](int fd, int) {
@@ -192,7 +192,8 @@ TEST_CASE("fetch gives any status as a response and failures as errors without s
     if (number == 0) send_all(fd, "HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno");
   });
   const auto transport = http::make_curl_transport();
-  http::Request request = request_to("http://user:secret@127.0.0.1:" + std::to_string(server.port()) + "/v1?key=hidden");
+  http::Request request =
+      request_to("http://user:secret@127.0.0.1:" + std::to_string(server.port()) + "/v1?key=hidden");
   request.headers = {{"Authorization", "Bearer sk-test"}};
   const auto found = http::fetch(*transport, request);
   REQUIRE(found);
