@@ -30,6 +30,7 @@ struct Emission {
   int accepted = 0;
   bool first = false;  ///< the token that prefill gives
   bool last = false;   ///< max_tokens reached: the sequence has left the engine
+  std::int64_t cached_tokens = 0;  ///< with `first`: prompt tokens that came from the prefix cache
 };
 
 /// One step, as planned when it begins. Its emissions exist when duration_s has passed.
@@ -73,8 +74,6 @@ class Engine {
 
   [[nodiscard]] int running() const { return static_cast<int>(running_.size()); }
   [[nodiscard]] int waiting() const { return static_cast<int>(waiting_.size()); }
-  /// Prompt tokens of the sequence that came from the prefix cache; known once it was admitted, 0 before.
-  [[nodiscard]] std::int64_t cached_tokens(SequenceId id) const;
   [[nodiscard]] double kv_usage_ratio() const;
   void reset_prefix_cache();
   [[nodiscard]] const EngineCounters& counters() const { return counters_; }
