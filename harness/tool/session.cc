@@ -26,7 +26,9 @@ Result<Server> reach(const cli::Connection& connection) {
   server.endpoint.metrics_url = connection.metrics_url;
   server.endpoint.api_key = connection.api_key;
   server.endpoint.headers = connection.headers;
-  if (!connection.extra_body.empty()) BK_ASSIGN(server.endpoint.extra_body, parse_json(connection.extra_body));
+  if (!connection.extra_body.empty()) {
+    BK_ASSIGN(server.endpoint.extra_body, parse_json(connection.extra_body));
+  }
   BK_ASSIGN(server.model, engine::resolve_model(*server.transport, server.endpoint));
   return server;
 }
