@@ -140,12 +140,18 @@ error_code read_timings(od::value value, std::optional<ServerTimings>& out) {
 }
 
 // An `error` member says something unless it is null, false or "".
-bool says_something(od::value value) {
+error_code says_something(od::value value, bool& out) {
   std::string_view text;
   bool flag = false;
-  if (!value.get_string().get(text)) return !text.empty();
-  if (!value.get_bool().get(flag)) return flag;
-  return !value.is_null();
+  if (!value.get_string().get(text)) {
+    out |= !text.empty();
+  } else if (!value.get_bool().get(flag)) {
+    out |= flag;
+  } else {
+    if (const error_code error = value.is_null().get(flag)) return error;
+    out |= !flag;
+  }
+  return simdjson::SUCCESS;
 }
 
 std::string one_line(std::string_view text) {
@@ -194,6 +200,7 @@ error_code ChunkReader::Impl::read_document(std::string_view data, std::size_t r
       padded.resize(std::max(kMinCapacity, data.size() * 2) + simdjson::SIMDJSON_PADDING);
     }
     std::memcpy(padded.data(), data.data(), data.size());
+    padded[data.size()] = '\n';  // what follows broken text must not decide how it is judged
     text = padded.data();
   }
   od::document document;
@@ -220,7 +227,7 @@ error_code ChunkReader::Impl::read_root_member(const char* name, od::value value
       if (is(name, "timings")) return read_timings(value, chunk.timings);
       break;
     case 'e':
-      if (is(name, "error")) reports_error |= says_something(value);
+      if (is(name, "error")) return says_something(value, reports_error);
       break;
     case 'o': {
       std::string_view object;
@@ -238,7 +245,7 @@ error_code ChunkReader::Impl::read_root_member(const char* name, od::value value
       return error;
     }
     case 'd':
-      if (is(name, "detail")) has_plain_message |= says_something(value);
+      if (is(name, "detail")) return says_something(value, has_plain_message);
       break;
     default:
       break;
@@ -359,22 +366,23 @@ const Chunk& ChunkReader::read(std::string_view data, std::size_t readable_after
   }
   impl.tools.clear();
   impl.reports_error = impl.has_choices = impl.has_plain_message = false;
-  const error_code error = impl.read_document(data, readable_after);
-  if (error) {
+  const auto broken = [&](const std::string& why) -> const Chunk& {
     chunk = {};
     chunk.kind = Chunk::Kind::kBroken;
-    impl.message = std::string("not a JSON object: ") + simdjson::error_message(error);
+    impl.message = "not a JSON object: " + why;
     chunk.error = impl.message;
     return chunk;
-  }
+  };
+  if (const error_code error = impl.read_document(data, readable_after)) return broken(simdjson::error_message(error));
   chunk.kind = Chunk::Kind::kChunk;
   chunk.tool_calls = impl.tools;
   const bool bare_message = impl.has_plain_message && !impl.has_choices && !chunk.usage && !chunk.timings;
-  if (impl.reports_error || bare_message) {
-    chunk.kind = Chunk::Kind::kError;
-    impl.message = error_message(data);
-    chunk.error = impl.message;
-  }
+  if (!impl.reports_error && !bare_message) return chunk;
+  // On-demand reading does not check what it skips: an error has to be JSON throughout before it is believed.
+  if (const auto whole = parse_json(data); !whole) return broken(whole.error().what);
+  chunk.kind = Chunk::Kind::kError;
+  impl.message = error_message(data);
+  chunk.error = impl.message;
   return chunk;
 }
 

@@ -154,7 +154,8 @@ TEST_CASE("done, blank and broken data") {
   for (const char* bad :
        {"{", "{}x", "{\"choices\":[}", "{\"choices\":[{\"delta\":{\"content\":\"a}}]}", "[1]", "7", "\"text\"", "nul",
         "{\"choices\":[{\"delta\":{\"content\":\"\xFF\"}}]}", "{\"choices\":[{\"delta\":{\"content\":\"\\q\"}}]}",
-        "{\"choices\":[{\"delta\":{\"content\":\"a\nb\"}}]}", "{\"a\":1,}", "{\"a\" 1}", "DONE"}) {
+        "{\"choices\":[{\"delta\":{\"content\":\"a\nb\"}}]}", "{\"a\":1,}", "{\"error\":nul}", "{\"detail\":x}",
+        "{\"a\" 1}", "DONE"}) {
     INFO(bad);
     const Chunk& chunk = reader.read(bad);
     CHECK(chunk.kind == Chunk::Kind::kBroken);
@@ -171,4 +172,26 @@ TEST_CASE("padding given or not, the chunk is the same") {
   CHECK(reader.read(std::string_view(padded).substr(0, data.size()), 66).content == "abc");
   const std::string cut = data.substr(0, data.size() - 1);
   CHECK(reader.read(std::string_view(padded).substr(0, cut.size()), 67).kind == Chunk::Kind::kBroken);
+}
+
+TEST_CASE("what was read before does not decide how broken text is judged") {
+  for (const std::string& bad :
+       {std::string(R"({"choices":[{"index":0,"delta":{"k","c":0}]})"), std::string(R"({"a":[{"b":1})"),
+        std::string(R"({"id})"), std::string(R"({"error":nul})")}) {
+    INFO(bad);
+    ChunkReader fresh;
+    const std::string want(fresh.read(bad).error);
+    ChunkReader used;
+    (void)used.read(bad + "}}}}]}}}}}}");
+    CHECK(used.read(bad).error == want);
+    const std::string inside = bad + "\n\n}" + std::string(64, '}');
+    CHECK(used.read(std::string_view(inside).substr(0, bad.size()), 66).error == want);
+  }
+}
+
+TEST_CASE("an escaped member name is not taken for the plain one") {
+  ChunkReader reader;
+  const Chunk& chunk = reader.read(R"({"cho\u0069ces":[{"delta":{"content":"x"}}],"choices":[]})");
+  CHECK(chunk.kind == Chunk::Kind::kChunk);
+  CHECK_FALSE(chunk.bears_tokens);
 }
