@@ -75,7 +75,8 @@ std::string table_of(const std::map<RowId, CellValues>& values, const store::Bra
   std::vector<std::string> header = {"boot", "arm", "state"};
   std::vector<report::Align> align = {report::Align::kRight, report::Align::kLeft, report::Align::kLeft};
   header.insert(header.end(), metrics.begin(), metrics.end());
-  for (const char* name : {"samples", "acceptance raw %", "gates"}) header.emplace_back(name);
+  for (const char* name : {"samples", "acceptance raw %"}) header.emplace_back(name);
+  if (!gates.empty()) header.emplace_back("gates");
   align.resize(header.size(), report::Align::kRight);
   std::vector<std::vector<std::string>> rows;
   static const CellValues kNothing;
@@ -90,6 +91,7 @@ std::string table_of(const std::map<RowId, CellValues>& values, const store::Bra
     }
     row.push_back(samples_text(cell));
     row.push_back(acceptance_text(cell));
+    if (gates.empty()) continue;
     const auto gate = gates.find(boot.id);
     row.push_back(gate == gates.end() ? report::kMissing : gate->second);
   }
@@ -125,7 +127,7 @@ Result<std::string> boot_tables(store::Database& database, const store::BracketR
                     table_of(cells[bracket.primary_cell], bracket, boots, gates);
   for (const auto& [cell, values] : cells) {
     if (cell == bracket.primary_cell) continue;
-    out += "\nMedians of " + report::markdown_escape(cell) + " per boot:\n\n" + table_of(values, bracket, boots, gates);
+    out += "\nMedians of " + report::markdown_escape(cell) + " per boot:\n\n" + table_of(values, bracket, boots, {});
   }
   return out;
 }

@@ -5,6 +5,18 @@
 #include "report/table.h"
 
 namespace bk::report {
+namespace {
+
+bool word_byte(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x80 || (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z');
+}
+
+bool within_word(std::string_view text, std::size_t i) {
+  return i > 0 && i + 1 < text.size() && word_byte(text[i - 1]) && word_byte(text[i + 1]);
+}
+
+}  // namespace
 
 std::string markdown_escape(std::string_view text) {
   std::string out;
@@ -22,8 +34,14 @@ std::string markdown_escape(std::string_view text) {
       case '<':
         out += "&lt;";
         break;
-      case '>':
-        out += "&gt;";
+      case '>':  // quotes only at the start of a line
+        out += i == 0 ? "&gt;" : ">";
+        break;
+      case ']':  // closes a link only before one of these
+        out += i + 1 < text.size() && std::string_view("([:").find(text[i + 1]) != std::string_view::npos ? "\\]" : "]";
+        break;
+      case '_':  // emphasises only at a word's edge
+        out += within_word(text, i) ? "_" : "\\_";
         break;
       case '&':
         out += "&amp;";
@@ -32,9 +50,6 @@ std::string markdown_escape(std::string_view text) {
       case '\\':
       case '`':
       case '*':
-      case '_':
-      case '[':
-      case ']':
       case '~':
         out += '\\';
         [[fallthrough]];

@@ -32,10 +32,10 @@ TEST_CASE("one list of records prints in every format") {
         "base                  62.11  yes\n"
         "후보, \"a|b\"               -  no\n");
   CHECK(render(r, Format::kMarkdown) ==
-        "| arm          | decode \\[tok/s\\] | ok  |\n"
-        "| ------------ | ---------------: | --- |\n"
-        "| base         |            62.11 | yes |\n"
-        "| 후보, \"a\\|b\" |                - | no  |\n");
+        "| arm          | decode [tok/s] | ok  |\n"
+        "| ------------ | -------------: | --- |\n"
+        "| base         |          62.11 | yes |\n"
+        "| 후보, \"a\\|b\" |              - | no  |\n");
   CHECK(render(r, Format::kCsv) ==
         "arm,decode_tok_s,ok\n"
         "base,62.114159,true\n"
@@ -86,7 +86,10 @@ TEST_CASE("a table has no blanks at line ends and no line breaks in cells") {
 }
 
 TEST_CASE("markdown cells cannot break out of their table") {
-  CHECK(markdown_escape("a|b\\`c`*d*_e_[f]<g>&\r\nh") == "a\\|b\\\\\\`c\\`\\*d\\*\\_e\\_\\[f\\]&lt;g&gt;&amp;<br>h");
+  CHECK(markdown_escape("a|b\\`c`*d*_e_[f]<g>&\r\nh") == "a\\|b\\\\\\`c\\`\\*d\\*\\_e\\_[f]&lt;g>&amp;<br>h");
+  CHECK(markdown_escape("decode_tok_s 0 -> 1") == "decode_tok_s 0 -> 1");
+  CHECK(markdown_escape("[a](b) [c][d] [e]") == "[a\\](b) [c\\][d] [e]");
+  CHECK(markdown_escape("> quote _x") == "&gt; quote \\_x");
 }
 
 TEST_CASE("csv fields follow RFC 4180") {
