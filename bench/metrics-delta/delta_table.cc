@@ -7,7 +7,9 @@
 namespace bk::metrics_delta {
 namespace {
 
-std::string whole(const std::optional<double>& value) { return report::number(value, 6); }
+std::string plain(const std::optional<double>& value) {
+  return value ? fmt::format("{:.10g}", *value) : report::kMissing;
+}
 
 std::string figure(const stream::Figure& value) {
   return value.value ? report::number(value.value, 4) : fmt::format("- ({})", value.reason);
@@ -17,8 +19,8 @@ std::string counters_table(const Delta& delta) {
   std::vector<std::vector<std::string>> rows;
   for (const Line& line : delta.lines) {
     if (!line.before && !line.after) continue;
-    const std::string change = line.delta.value ? whole(line.delta.value) : fmt::format("- ({})", line.delta.reason);
-    rows.push_back({line.name, whole(line.before), whole(line.after), line.counter ? change : "gauge"});
+    const std::string change = line.delta.value ? plain(line.delta.value) : fmt::format("- ({})", line.delta.reason);
+    rows.push_back({line.name, plain(line.before), plain(line.after), line.counter ? change : "gauge"});
   }
   if (rows.empty()) return "no known counter on either page\n";
   using report::Align;

@@ -20,11 +20,6 @@ constexpr int kMaxPadSteps = 8;
 
 }  // namespace
 
-std::string NeedleDocument::longest_prompt() const {
-  const auto shorter = [](const gate::Fact& a, const gate::Fact& b) { return a.question.size() < b.question.size(); };
-  return prompt(*std::max_element(facts.begin(), facts.end(), shorter));
-}
-
 NeedleDocument needle_document(std::uint64_t seed, std::int64_t words, std::int64_t pads) {
   load::Random fact_random(seed ^ kFactSalt);
   load::Random filler_random(seed);
@@ -41,10 +36,17 @@ NeedleDocument needle_document(std::uint64_t seed, std::int64_t words, std::int6
 }
 
 Result<NeedleDocument> fit_document(std::uint64_t seed, std::int64_t tokens, const load::TokenCounter& count) {
+  const NeedleDocument bare = needle_document(seed, 0, 0);
+  std::size_t longest = 0;
+  std::int64_t frame = 0;
+  for (std::size_t i = 0; i < bare.facts.size(); ++i) {
+    BK_ASSIGN(const std::int64_t size, count(bare.prompt(bare.facts[i])));
+    if (size > frame) std::tie(longest, frame) = std::pair(i, size);
+  }
   const auto counted = [&](std::int64_t words, std::int64_t pads) {
-    return count(needle_document(seed, words, pads).longest_prompt());
+    const NeedleDocument document = needle_document(seed, words, pads);
+    return count(document.prompt(document.facts[longest]));
   };
-  BK_ASSIGN(const std::int64_t frame, counted(0, 0));
   if (frame > tokens) {
     return fail(Errc::kUsage, fmt::format("a context of {} tokens is too short: the facts and a question alone have {}",
                                           tokens, frame));
@@ -91,7 +93,8 @@ Result<NeedleDocument> NeedleSizer::make(std::uint64_t seed, std::int64_t tokens
 Status NeedleSizer::calibrate() {
   std::int64_t counted[2];
   for (int i = 0; i < 2; ++i) {
-    BK_ASSIGN(counted[i], count_by_usage(needle_document(0, kCalibrationWords[i], 0).longest_prompt()));
+    const NeedleDocument document = needle_document(0, kCalibrationWords[i], 0);
+    BK_ASSIGN(counted[i], count_by_usage(document.prompt(document.facts[1])));
   }
   BK_ASSIGN(calibration_, load::calibrate(kCalibrationWords[0], counted[0], kCalibrationWords[1], counted[1]));
   return {};

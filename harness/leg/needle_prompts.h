@@ -18,9 +18,8 @@ struct NeedleDocument {
   std::string text;
   std::array<gate::Fact, 3> facts;
 
-  /// The user message that asks for the fact, and the longest of the three.
+  /// The user message that asks for the fact.
   [[nodiscard]] std::string prompt(const gate::Fact& fact) const { return gate::ask(text, fact.question); }
-  [[nodiscard]] std::string longest_prompt() const;
 };
 
 /// Four equal chunks of `words` filler words in all, then `pads` single letters.
