@@ -4,6 +4,7 @@
 #include <fmt/ostream.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "report/number.h"
 #include "report/table.h"
@@ -29,52 +30,47 @@ BootLine boot_line(const stats::BootValues& boot) {
   return {v.n, v.median, v.min, v.max, stats::summarize(acceptance).mean};
 }
 
-std::string percent_effect(const stats::Effect& e) {
-  if (!e.estimate) return "- (" + e.reason + ")";
-  if (!e.half_width) return report::percent(stats::to_pct(*e.estimate)) + " (no interval: " + e.reason + ")";
-  return fmt::format("{}   p {:.3g}",
-                     report::percent_interval(stats::to_pct(*e.estimate), stats::to_pct(*e.estimate - *e.half_width),
-                                              stats::to_pct(*e.estimate + *e.half_width)),
-                     *e.p);
+std::string reason_of(const Json& effect) { return effect["reason"].as_string().value_or("unstated"); }
+
+/// "+3.47 % [+2.10, +4.80]   p 0.0012", or why there is none.
+std::string effect_text(const Json& effect, const std::string& unit) {
+  const auto value = effect["effect_" + unit].as_double(), low = effect["low_" + unit].as_double(),
+             high = effect["high_" + unit].as_double(), p = effect["p"].as_double();
+  if (!value) return "- (" + reason_of(effect) + ")";
+  std::string text =
+      unit == "pct" ? report::percent_interval(value, low, high) : report::points_interval(value, low, high);
+  return p ? text + fmt::format("   p {:.2g}", *p) : text + " (no interval: " + reason_of(effect) + ")";
 }
 
-std::string point_effect(const stats::Effect& e) {
-  if (!e.estimate) return "- (" + e.reason + ")";
-  const auto shown = [&](double sign) {
-    return e.half_width ? std::optional(100 * (*e.estimate + sign * *e.half_width)) : std::nullopt;
-  };
-  std::string text = report::points_interval(100 * *e.estimate, shown(-1), shown(1));
-  return e.p ? text + fmt::format("   p {:.3g}", *e.p) : text + " (no interval: " + e.reason + ")";
-}
-
-std::string historical_text(const stats::Historical& h) {
-  const std::string rate =
-      fmt::format("the rule calls about {:.0f} % of no-effect brackets", 100 * stats::kHistoricalFalseAlarmRate);
-  if (!h.delta_pct) return "- (" + h.reason + ")";
-  const std::string call = h.reason.empty() ? to_string(h.call) : "no call (" + h.reason + ")";
-  return fmt::format("{}: delta {}, base gap {}, drift {} at {}; {}", call, report::percent(h.delta_pct),
-                     report::percent(h.base_gap_pct), report::percent(h.drift_pct), h.at_acc50 ? "acc=50" : "the means",
-                     rate);
+std::string historical_text(const Json& h) {
+  const auto delta = h["delta_pct"].as_double();
+  if (!delta) return "- (" + reason_of(h) + ")";
+  const std::string call =
+      h["reason"].is_null() ? h["verdict"].as_string().value_or("") : "no call (" + reason_of(h) + ")";
+  const bool acc50 = h["value_basis"].as_string() == "acc50";
+  return fmt::format("{}: delta {}, base gap {}, drift {} at {}; it calls about {:.0f} % of no-effect brackets", call,
+                     report::percent(delta), report::percent(h["base_gap_pct"].as_double()),
+                     report::percent(h["drift_pct"].as_double()), acc50 ? "acc=50" : "the means",
+                     100 * h["false_alarm_rate"].as_double().value_or(stats::kHistoricalFalseAlarmRate));
 }
 
 }  // namespace
 
-std::string headline(const stats::Assessment& a) {
-  std::string state = to_string(a.state);
-  std::transform(state.begin(), state.end(), state.begin(),
-                 [](char c) { return static_cast<char>(c - ('a' <= c && c <= 'z' ? 32 : 0)); });
-  return state + " (" + a.reason + ")";
+void print_line(std::ostream& out, const std::string& label, const std::string& text) {
+  fmt::print(out, "{:<21} {}\n", label, text);
 }
 
-void print_effects(std::ostream& out, const stats::Assessment& a, const stats::Historical& h) {
-  const auto line = [&](const char* label, const std::string& text) { fmt::print(out, "{:<22}{}\n", label, text); };
-  line("raw effect", percent_effect(a.estimates.raw));
-  line("at equal acceptance", percent_effect(a.estimates.equal_acceptance));
-  line("on acceptance", point_effect(a.estimates.acceptance));
-  line("drift per boot", percent_effect(a.estimates.drift));
-  line("ledger's old rule", historical_text(h));
-  line("assessment", headline(a));
-  fmt::print(out, "{}\n", a.sentence);
+void print_effects(std::ostream& out, const Json& assessment, const Json& historical) {
+  print_line(out, "raw effect", effect_text(assessment["raw"], "pct"));
+  print_line(out, "at equal acceptance", effect_text(assessment["equal_acceptance"], "pct"));
+  print_line(out, "on acceptance", effect_text(assessment["acceptance"], "points"));
+  print_line(out, "drift per boot", effect_text(assessment["drift_per_boot"], "pct"));
+  print_line(out, "ledger's old rule", historical_text(historical));
+  std::string state = assessment["state"].as_string().value_or("unknown");
+  std::transform(state.begin(), state.end(), state.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  print_line(out, "assessment", fmt::format("{} ({})", state, assessment["reason"].as_string().value_or("")));
+  print_line(out, "", assessment["sentence"].as_string().value_or(""));
 }
 
 void print_judged(std::ostream& out, const Judged& j) {
@@ -93,7 +89,7 @@ void print_judged(std::ostream& out, const Judged& j) {
   out << report::table(
       {"boot", "arm", "samples", "median" + unit, "min", "max", "acceptance [%]"},
       {Align::kRight, Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight}, rows);
-  print_effects(out, j.assessment, j.historical);
+  print_effects(out, stats::to_json(j.assessment), stats::to_json(j.historical));
 }
 
 Json to_json(const Judged& j) {
@@ -113,7 +109,7 @@ Json to_json(const Judged& j) {
       .set("unit", j.unit.empty() ? Json() : Json(j.unit));
   out.set("better", to_string(j.better)).set("boots", std::move(boots));
   out.set("delta_pct", j.historical.delta_pct).set("drift_pct", j.historical.drift_pct);
-  out.set("historical", to_json(j.historical)).set("assessment", to_json(j.assessment));
+  out.set("historical", stats::to_json(j.historical)).set("assessment", stats::to_json(j.assessment));
   return out;
 }
 

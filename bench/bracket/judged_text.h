@@ -18,15 +18,16 @@ struct Judged {
   stats::Historical historical;
 };
 
-/// "better", "worse" … in capitals with the reason code: "BETTER (effect_beyond_band)".
-[[nodiscard]] std::string headline(const stats::Assessment& assessment);
-
 /// The three effects, the drift, the ledger's rule and the assessment, one aligned line each.
-void print_effects(std::ostream& out, const stats::Assessment& assessment, const stats::Historical& historical);
+/// @param assessment, historical  as stats::to_json() writes them, and as the database keeps them.
+void print_effects(std::ostream& out, const Json& assessment, const Json& historical);
 
 /// One metric: what it is, a table of its boots, then print_effects().
 void print_judged(std::ostream& out, const Judged& judged);
 
 [[nodiscard]] Json to_json(const Judged& judged);
+
+/// A label and a text, the labels of one screen aligned.
+void print_line(std::ostream& out, const std::string& label, const std::string& text);
 
 }  // namespace bk::bracket_tool

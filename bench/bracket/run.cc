@@ -5,14 +5,26 @@
 
 #include "cli/app.h"
 #include "judge.h"
+#include "list.h"
+#include "run_command.h"
+#include "show.h"
+#include "verdict.h"
 
 namespace bk::bracket_tool {
 
 Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   cli::App app("bracket", "Says whether one changed knob makes an engine better, with a known false-alarm rate");
   std::vector<std::unique_ptr<Command>> commands;
-  commands.push_back(std::make_unique<JudgeCommand>());
-  commands.back()->register_on(app.subcommand("judge", "assess samples that were recorded elsewhere"));
+  const auto add = [&](std::unique_ptr<Command> command, const std::string& summary) {
+    command->register_on(app.subcommand(command->name(), summary));
+    commands.push_back(std::move(command));
+  };
+  add(std::make_unique<RunCommand>(), "boot both arms, measure, judge");
+  add(std::make_unique<ResumeCommand>(), "finish a bracket that was interrupted");
+  add(std::make_unique<ShowCommand>(), "one screen about one bracket");
+  add(std::make_unique<ListCommand>(), "every bracket of the database");
+  add(std::make_unique<JudgeCommand>(), "assess samples that were recorded elsewhere");
+  add(std::make_unique<VerdictCommand>(), "sign what a bracket showed");
 
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, args));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;

@@ -113,7 +113,8 @@ TEST_CASE("case 24: a cell that one arm lacks is listed and joins no comparison"
   const Json m = only_metric(o);
   CHECK(m["cell"].as_string() == "tg128 c1");
   CHECK(*m["delta_pct"].as_double() == Approx(0).margin(1e-9));
-  const auto& unmatched = o.json()["unmatched"].items();
+  const Json doc = o.json();
+  const auto& unmatched = doc["unmatched"].items();
   REQUIRE(unmatched.size() == 1);
   CHECK(unmatched[0]["cell"].as_string() == "tg128 c4");
   CHECK(unmatched[0]["missing_in"].as_string() == "cand");
