@@ -18,7 +18,6 @@ using simdjson::error_code;
 static_assert(simdjson::SIMDJSON_PADDING <= 64, "ChunkReader::read promises 64 bytes of padding");
 
 constexpr std::size_t kMinCapacity = 4096;
-constexpr std::size_t kMaxMessage = 500;
 
 /// One choice while its members are read, in whatever order they come.
 struct Choice {
@@ -154,22 +153,6 @@ error_code says_something(od::value value, bool& out) {
   return simdjson::SUCCESS;
 }
 
-std::string one_line(std::string_view text) {
-  text = trim(text);
-  std::string out(text.substr(0, kMaxMessage));
-  if (out.size() < text.size()) {
-    while (!out.empty() && !is_utf8(out) && out.size() + 4 > kMaxMessage) out.pop_back();
-  }
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-  return out;
-}
-
-std::string text_or_dump(const Json& value) {
-  const auto text = value.as_string();
-  return text ? *text : value.dump();
-}
-
 }  // namespace
 
 struct ChunkReader::Impl {
@@ -229,13 +212,9 @@ error_code ChunkReader::Impl::read_root_member(const char* name, od::value value
     case 'e':
       if (is(name, "error")) return says_something(value, reports_error);
       break;
-    case 'o': {
-      std::string_view object;
-      if (!is(name, "object")) break;
-      const error_code error = take_string(value, object);
-      reports_error |= object == "error";
-      return error;
-    }
+    case 'o':
+      if (is(name, "object")) reports_error |= value.raw_json_token().substr(0, 7) == "\"error\"";
+      break;
     case 'm': {
       if (is(name, "model")) return take_string(value, chunk.model);
       std::string_view text;
@@ -384,24 +363,6 @@ const Chunk& ChunkReader::read(std::string_view data, std::size_t readable_after
   impl.message = error_message(data);
   chunk.error = impl.message;
   return chunk;
-}
-
-std::string ChunkReader::error_message(std::string_view payload) {
-  const auto document = parse_json(payload);
-  std::string text(payload);
-  if (document && document->is_object()) {
-    for (const char* name : {"error", "message", "detail"}) {
-      const Json& value = (*document)[name];
-      if (value.is_null()) continue;
-      const Json& message = value["message"];
-      text = text_or_dump(message.is_null() ? value : message);
-      break;
-    }
-  } else if (document && document->as_string()) {
-    text = *document->as_string();
-  }
-  text = one_line(text);
-  return text.empty() ? "an error without a message" : text;
 }
 
 }  // namespace bk::stream
