@@ -62,12 +62,18 @@ std::size_t word_count(std::string_view text) {
 }  // namespace
 
 std::string_view question_in(std::string_view message) {
-  const auto parts = sentences_of(message);
-  for (auto it = parts.rbegin(); it != parts.rend(); ++it) {
-    if (it->ends_with('?')) return *it;
-  }
-  if (parts.size() < 2) return {};
   const auto lines = split_lines(trim(message));
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    std::string_view first, last;
+    for (const std::string_view part : sentences_of(*line)) {
+      if (!part.ends_with('?')) continue;
+      if (first.empty()) first = part;
+      last = part;
+    }
+    if (first.empty()) continue;
+    return {first.data(), static_cast<std::size_t>(last.data() + last.size() - first.data())};
+  }
+  if (sentences_of(message).size() < 2) return {};
   const std::string_view last = trim(lines.back());
   return word_count(last) <= 60 ? last : std::string_view();
 }
@@ -103,7 +109,7 @@ std::vector<std::string> find_answer(std::string_view document, std::string_view
   }
   std::vector<std::string> out;
   for (const auto& [score, text] : scored) {
-    if (score >= 0.6 * best) out.emplace_back(text);
+    if (score >= 0.45 * best) out.emplace_back(text);
   }
   return out;
 }

@@ -17,8 +17,8 @@ namespace bk::physics {
 struct Params {
   std::string profile = "sim";
 
-  double step_fixed_s = 0.0339;
-  double step_per_sequence_s = 0.0081;
+  double step_fixed_s = 0.0338;
+  double step_per_sequence_s = 0.0082;
   double step_per_context_token_s = 9.4e-8;
   double prefill_per_token_s = 3.49e-4;
   double decode_scale = 1.0;        ///< product of the knobs that shorten a decode step

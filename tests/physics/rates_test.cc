@@ -12,7 +12,7 @@ struct Mean {
 
 // Means over boots and rounds, without the noise of boots; the luck of acceptance stays.
 Mean mean_of(const std::string& name, std::map<std::string, std::string> knobs, RoundPlan plan, int boots = 12) {
-  knobs["BOOT_SD"] = "0";
+  knobs.emplace("BOOT_SD", "0");
   const auto configured = configure(name, knobs);
   REQUIRE(configured);
   Mean mean;
