@@ -1,6 +1,7 @@
 #include "report/progress.h"
 
 #include <fmt/core.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -8,6 +9,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "report/table.h"
 
 namespace bk::report {
 namespace {
@@ -23,6 +25,8 @@ ProgressStyle ProgressStyle::detect(int fd) {
   ProgressStyle style;
   style.live = isatty(fd) == 1 && term != nullptr && std::string_view(term) != "dumb";
   style.color = style.live && (no_color == nullptr || *no_color == '\0');
+  winsize size{};
+  if (style.live && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) style.width = size.ws_col - 1U;
   return style;
 }
 
@@ -85,7 +89,8 @@ void Progress::draw(const std::string& text) {
     out_.flush();
     return;
   }
-  drawn_ = style_.color ? "\x1b[36m" + text + "\x1b[0m" : text;
+  const std::string shown = style_.width == 0 ? text : std::string(clip(text, style_.width));
+  drawn_ = style_.color ? "\x1b[36m" + shown + "\x1b[0m" : shown;
   out_ << kClearLine << drawn_;
   out_.flush();
 }

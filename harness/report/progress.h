@@ -1,5 +1,5 @@
 #pragma once
-#include <functional>
+#include <cstddef>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -12,6 +12,7 @@ namespace bk::report {
 struct ProgressStyle {
   bool live = false;  ///< one line rewritten in place; false: a line for each step
   bool color = false;
+  std::size_t width = 0;  ///< columns that a live line may take, so that it never wraps; 0: no limit
   /// For a stream on file descriptor `fd`: live on a terminal (unless TERM=dumb), colour unless NO_COLOR is set.
   static ProgressStyle detect(int fd);
 };

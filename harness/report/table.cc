@@ -46,6 +46,11 @@ std::uint32_t take_code_point(std::string_view& text) {
   return whole ? value : 0xfffd;
 }
 
+std::size_t columns_of(std::uint32_t c) {
+  if (c < 0x20 || (c >= 0x7f && c < 0xa0) || within(kZero, c)) return 0;
+  return within(kWide, c) ? 2 : 1;
+}
+
 std::string one_line(std::string_view text) {
   std::string out(text);
   std::replace_if(
@@ -62,12 +67,20 @@ void end_line(std::string& out) {
 
 std::size_t display_width(std::string_view utf8) {
   std::size_t width = 0;
-  while (!utf8.empty()) {
-    const std::uint32_t c = take_code_point(utf8);
-    if (c < 0x20 || (c >= 0x7f && c < 0xa0) || within(kZero, c)) continue;
-    width += within(kWide, c) ? 2 : 1;
-  }
+  while (!utf8.empty()) width += columns_of(take_code_point(utf8));
   return width;
+}
+
+std::string_view clip(std::string_view utf8, std::size_t width) {
+  std::string_view rest = utf8;
+  std::size_t used = 0;
+  while (!rest.empty()) {
+    std::string_view after = rest;
+    used += columns_of(take_code_point(after));
+    if (used > width) break;
+    rest = after;
+  }
+  return utf8.substr(0, utf8.size() - rest.size());
 }
 
 std::string pad(std::string_view utf8, std::size_t width, Align align) {

@@ -10,6 +10,8 @@ namespace bk::report {
 
 /// Terminal columns that a text takes: wide East Asian characters count 2, combining marks and controls 0.
 [[nodiscard]] std::size_t display_width(std::string_view utf8);
+/// The longest start of the text that takes no more than `width` columns, never cut inside a character.
+[[nodiscard]] std::string_view clip(std::string_view utf8, std::size_t width);
 /// Padded with blanks to `width` columns; never cut.
 [[nodiscard]] std::string pad(std::string_view utf8, std::size_t width, Align align);
 

@@ -77,6 +77,9 @@ TEST_CASE("width is what a terminal shows") {
     INFO(c.text);
     CHECK(display_width(c.text) == c.width);
   }
+  CHECK(clip("한국어", 5) == "한국");
+  CHECK(clip("abc", 3) == "abc");
+  CHECK(clip("abc", 0).empty());
   CHECK(pad("한", 4, Align::kRight) == "  한");
   CHECK(pad("한국어", 2, Align::kLeft) == "한국어");
 }

@@ -14,7 +14,7 @@ TEST_CASE("where there is no terminal, progress is plain lines: the first and th
   std::ostringstream out;
   ManualClock clock(5 * kSecond);
   {
-    Progress progress(out, {false, false}, clock);
+    Progress progress(out, {}, clock);
     progress.stage("boot 2/5 cand");
     for (int done = 0; done <= 4; ++done) {
       progress.update("decode C=1", done, 4);
@@ -34,7 +34,7 @@ TEST_CASE("where there is no terminal, progress is plain lines: the first and th
 TEST_CASE("a live line is rewritten at most ten times a second and says the time left") {
   std::ostringstream out;
   ManualClock clock;
-  Progress progress(out, {true, false}, clock);
+  Progress progress(out, {true, false, 0}, clock);
   progress.update("decode", 0, 100);
   clock.advance(kSecond);
   progress.update("decode", 1, 100);
@@ -52,8 +52,8 @@ TEST_CASE("a live line is rewritten at most ten times a second and says the time
 TEST_CASE("colour only where it is wanted") {
   std::ostringstream out;
   ManualClock clock;
-  Progress(out, {true, true}, clock).update("x", 0, 2);
-  CHECK(out.str() == "\r\x1b[2K\x1b[36mx · 0/2\x1b[0m\n");
+  Progress(out, {true, true, 10}, clock).update("한국어 decode", 0, 2);
+  CHECK(out.str() == "\r\x1b[2K\x1b[36m한국어 dec\x1b[0m\n");
 }
 
 TEST_CASE("a pipe is not live") {
