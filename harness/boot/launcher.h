@@ -77,7 +77,8 @@ class Launcher {
                                                              const LaunchOptions& options) = 0;
 };
 
-/// Runs the engine as a process of this machine, in a group of its own.
+/// Runs the engine as a process of this machine, in a group of its own. It ends with the thread that calls boot(), also
+/// when that is killed: boot from a thread that outlives the engine.
 [[nodiscard]] std::unique_ptr<Launcher> make_process_launcher();
 
 /// A port of `host` that nothing listens on at the moment. kEnvironment when the system gives none.

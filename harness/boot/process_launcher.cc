@@ -200,6 +200,7 @@ Result<Command> make_command(const Profile& profile, const Arm& arm, const Launc
   const fs::path log = fs::absolute(options.log_file);
   BK_TRY(make_directories(log.parent_path()));
   command.output_file = log.string();
+  command.die_with_parent = true;
   return command;
 }
 
