@@ -94,6 +94,7 @@ function(bk_test name)
   endif()
   add_executable(${name}_test ${sources})
   target_link_libraries(${name}_test PRIVATE bk_flags bk_catch_main ${ARG_DEPS})
+  target_compile_options(${name}_test PRIVATE ${BK_TEST_FLAGS})
   target_compile_definitions(${name}_test PRIVATE
     BK_SOURCE_DIR="${PROJECT_SOURCE_DIR}" BK_BIN_DIR="${PROJECT_BINARY_DIR}/bin")
   set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
