@@ -2,6 +2,6 @@
 run_bench() {
   need install install_packages build
   need configure configure dev
-  need build build dev
-  build/dev/bin/bench-self "$@"
+  need build build dev bk-perf sim-engine bench-probe
+  build/dev/bin/bk-perf "$@"
 }

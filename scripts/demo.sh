@@ -6,17 +6,13 @@ run_demo() {
   need build build dev bracket ledger sim-engine
   mkdir -p demo
   say ""
-  "$bin/bracket" run --profile sim --base GATEFUSE=0 --cand GATEFUSE=1 --boots 5 --conc 1 --reps 6 --max-tokens 128 \
-    --gate quality-2k --db demo/results.db --why "demonstration" "$@" || demo_failed $?
+  "$bin/bracket" run --profile sim --base GATEFUSE=0 --cand GATEFUSE=1 --boots 5 --conc 1 --reps 6 --tokens 128 \
+    --db demo/results.db --log-dir demo/logs "$@"
   "$bin/ledger" render --db demo/results.db --out demo/MEASUREMENTS.md
   say ""
   say "every sample   demo/results.db"
   say "the ledger     demo/MEASUREMENTS.md"
+  say "engine logs    demo/logs"
   say "programs       $bin (each has --help)"
   say "another run adds to the same ledger; rm -r demo starts afresh"
-}
-
-# Inconclusive (4) is an honest answer of a bracket that completed.
-demo_failed() {
-  [ "$1" = 4 ] || exit "$1"
 }
