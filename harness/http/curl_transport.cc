@@ -29,7 +29,8 @@ class ConnectHandler final : public Handler {
   void on_bytes(std::string_view, Nanos) override {}
   void on_end(const End& end) override {
     --left;
-    if (end.kind != End::Kind::kComplete && failure.kind == End::Kind::kComplete) failure = end;
+    const bool unreached = end.kind == End::Kind::kConnectFailed || end.kind == End::Kind::kTimedOut;
+    if (unreached && failure.kind == End::Kind::kComplete) failure = end;
   }
   int left;
   End failure;
@@ -120,7 +121,6 @@ void CurlTransport::run_timers() {
   // Calls may set the next due time to now: libcurl starts every waiting transfer that way.
   while (curl_due_ != 0 && curl_due_ <= monotonic_now()) {
     curl_due_ = 0;
-    loop_.arrival = 0;
     curl_multi_socket_action(multi_.get(), CURL_SOCKET_TIMEOUT, 0, &running_);
     take_finished();
   }
@@ -156,7 +156,7 @@ void CurlTransport::wait_and_read(Nanos until) {
   }
   const auto ready = poller_.wait(wake);
   if (ready.empty()) return;
-  stamps_.refresh();
+  clock_.refresh();
   std::size_t fresh = 0;
   std::size_t stamped = 0;
   const unsigned window = sharing_.window();
@@ -164,20 +164,17 @@ void CurlTransport::wait_and_read(Nanos until) {
     Socket& socket = loop_.sockets.at(event.data.fd);
     if (socket.window != window) ++fresh;
     socket.window = window;
-    const Waiting waiting = peek(event.data.fd);
-    loop_.arrival = waiting.stamp == 0 ? 0 : stamps_.to_monotonic(waiting.stamp);
-    loop_.stamped = static_cast<std::size_t>(std::max<ssize_t>(waiting.bytes, 0));
-    loop_.delivered = 0;
-    if (loop_.arrival != 0 || waiting.bytes <= 0) ++stamped;
+    loop_.stamps.look(event.data.fd, clock_, &socket.typical_bytes);
+    if (loop_.stamps.stamped()) ++stamped;
     read_socket(event.data.fd, event.events);
   }
-  loop_.arrival = 0;
-  const Nanos hold = sharing_.after_wake(stamps_.now(), ready.size(), fresh, stamped);
-  hold_until_ = hold == 0 ? 0 : stamps_.now() + hold;
+  loop_.stamps.clear();
+  const Nanos hold = sharing_.after_wake(clock_.now(), ready.size(), fresh, stamped);
+  hold_until_ = hold == 0 ? 0 : clock_.now() + hold;
 }
 
 void CurlTransport::read_socket(int fd, std::uint32_t events) {
-  if (loop_.arrival != 0) worst_delay_ = std::max(worst_delay_, stamps_.now() - loop_.arrival);
+  if (loop_.stamps.oldest() != 0) worst_delay_ = std::max(worst_delay_, monotonic_now() - loop_.stamps.oldest());
   int what = 0;
   if ((events & (EPOLLIN | EPOLLHUP | EPOLLRDHUP)) != 0) what |= CURL_CSELECT_IN;
   if ((events & EPOLLOUT) != 0) what |= CURL_CSELECT_OUT;
@@ -188,6 +185,7 @@ void CurlTransport::read_socket(int fd, std::uint32_t events) {
 }
 
 void CurlTransport::take_finished() {
+  const Nanos arrival = loop_.stamps.newest();
   int queued = 0;
   while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &queued)) {
     if (message->msg != CURLMSG_DONE) continue;
@@ -199,7 +197,7 @@ void CurlTransport::take_finished() {
       enter(transfer);
       continue;
     }
-    finish(transfer, transfer.end_of(code, loop_.arrival != 0 ? loop_.arrival : monotonic_now()));
+    finish(transfer, transfer.end_of(code, arrival != 0 ? arrival : monotonic_now()));
   }
 }
 
@@ -218,7 +216,7 @@ Status CurlTransport::preconnect(const std::string& url, int connections) {
   const int wanted = options_.http2 ? std::min(connections, 1) : connections;
   ConnectHandler handler(std::max(0, wanted - idle));
   Request request;
-  request.method = "HEAD";
+  request.method = "GET";
   request.url = url.substr(0, url.find("://") + 3) + peer_of(url) + "/";
   request.timeouts.connect = request.timeouts.total = kPreconnectLimit;
   // libcurl connects a standing socket once more: TCP allows it, a unix socket does not.

@@ -54,7 +54,7 @@ class CurlTransport final : public Transport {
   std::unordered_map<TransferId, std::unique_ptr<Transfer>> transfers_;
   std::vector<TransferId> starts_, cancels_;
   Deadlines deadlines_;
-  StampClock stamps_;
+  StampClock clock_;
   WakeSharing sharing_;
   TransferId last_id_ = 0;
   Nanos curl_due_ = 0;  // when libcurl wants to be called; 0: no wish

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace bk::http {
@@ -10,7 +11,8 @@ namespace {
 constexpr Nanos kTorn = 5 * kMicrosecond;        // the two clocks are normally read within 0.1 us
 constexpr Nanos kKeepPair = 100 * kMillisecond;  // adjtime slews at most 0.5 ms/s: 50 us in that time
 constexpr Nanos kOldest = 10 * kSecond;
-constexpr std::size_t kPeekBytes = 1 << 20;
+constexpr std::size_t kLearning = 8;  // a few larger writes in a row are believed, one is not
+constexpr std::size_t kFraming = 7;   // "f0\r\n" and "\r\n" around each chunk of a body
 }  // namespace
 
 void enable_receive_stamps(int fd) {
@@ -33,10 +35,10 @@ Nanos StampClock::to_monotonic(Nanos wall) const {
   return at;
 }
 
-Waiting peek(int fd) {
+Waiting peek(int fd, std::size_t limit) {
   // MSG_TRUNC: TCP counts the waiting bytes without copying them, so the buffer is never written.
   char unused = 0;
-  iovec target{&unused, kPeekBytes};
+  iovec target{&unused, limit};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(timespec))];
   msghdr message{};
   message.msg_iov = &target;
@@ -53,6 +55,43 @@ Waiting peek(int fd) {
     waiting.stamp = static_cast<Nanos>(t.tv_sec) * kSecond + t.tv_nsec;
   }
   return waiting;
+}
+
+void ReadStamps::look(int fd, const StampClock& clock, std::size_t* typical) {
+  const Waiting waiting = peek(fd);
+  bytes_ = waiting.bytes;
+  taken_ = parts_ = 0;
+  const Nanos last = waiting.stamp == 0 ? 0 : clock.to_monotonic(waiting.stamp);
+  if (bytes_ <= 0 || last == 0) return;
+  const auto bytes = static_cast<std::size_t>(bytes_);
+  const std::size_t writes = *typical == 0 ? 1 : (bytes + *typical / 2) / *typical;
+  parts_ = writes > 1 && writes <= kMostParts ? writes : 1;
+  at_[parts_ - 1] = last;
+  if (parts_ > 1) split(fd, clock, parts_);
+  if (at_[0] != last) return;
+  parts_ = 1;  // one packet: one write, or several that the kernel has joined
+  const bool joined = writes > 1;
+  *typical = joined && *typical != 0 ? *typical + (bytes - *typical) / kLearning : bytes;
+}
+
+// The packet in the middle of each part tells its time.
+void ReadStamps::split(int fd, const StampClock& clock, std::size_t parts) {
+  const auto bytes = static_cast<std::size_t>(bytes_);
+  for (std::size_t i = 0; i + 1 < parts; ++i) {
+    const Waiting part = peek(fd, (2 * i + 1) * bytes / (2 * parts) + 1);
+    const Nanos at = part.stamp == 0 ? 0 : clock.to_monotonic(part.stamp);
+    at_[i] = at == 0 ? at_[parts - 1] : at;
+  }
+}
+
+Nanos ReadStamps::take(std::size_t size) {
+  const std::size_t middle = taken_ + size / 2;
+  taken_ += size;
+  if (parts_ == 0 || taken_ > static_cast<std::size_t>(bytes_)) return 0;
+  const std::size_t framing = kFraming * parts_;
+  const auto bytes = static_cast<std::size_t>(bytes_);
+  const std::size_t body = bytes > framing ? bytes - framing : 1;
+  return at_[std::min(parts_ - 1, middle * parts_ / body)];
 }
 
 }  // namespace bk::http

@@ -1,6 +1,9 @@
 #pragma once
 #include <sys/types.h>
 
+#include <array>
+#include <cstddef>
+
 #include "base/clock.h"
 
 namespace bk::http {
@@ -28,6 +31,31 @@ struct Waiting {
   ssize_t bytes = -1;  ///< 0: the peer ended; -1: nothing waits, or the socket cannot tell
   Nanos stamp = 0;     ///< wall clock of the newest packet that waits; 0: not stamped
 };
-[[nodiscard]] Waiting peek(int fd);
+/// At most `limit` bytes of it are looked at.
+inline constexpr std::size_t kPeekAll = std::size_t{1} << 20;
+[[nodiscard]] Waiting peek(int fd, std::size_t limit = kPeekAll);
+
+/// When the bytes of one read arrived. A backlog of several equal writes (a client that was kept from running) holds a
+/// stamp for each of them, as far as the kernel kept their packets apart.
+class ReadStamps {
+ public:
+  /// Looks at what waits on `fd`. `typical`: bytes of one write on it, kept up to date; 0 at first.
+  void look(int fd, const StampClock& clock, std::size_t* typical);
+  void clear() { parts_ = 0; }
+  /// True when the kernel stamped what waits, or nothing but an end does.
+  [[nodiscard]] bool stamped() const { return parts_ > 0 || bytes_ <= 0; }
+  /// Arrival of the next `size` bytes handed on, transfer coding undone; 0 when unknown (they came after the look).
+  [[nodiscard]] Nanos take(std::size_t size);
+  [[nodiscard]] Nanos newest() const { return parts_ == 0 ? 0 : at_[parts_ - 1]; }
+  [[nodiscard]] Nanos oldest() const { return parts_ == 0 ? 0 : at_[0]; }
+
+ private:
+  static constexpr std::size_t kMostParts = 8;
+  void split(int fd, const StampClock& clock, std::size_t parts);
+  std::array<Nanos, kMostParts> at_{};
+  std::size_t parts_ = 0;
+  ssize_t bytes_ = -1;
+  std::size_t taken_ = 0;
+};
 
 }  // namespace bk::http

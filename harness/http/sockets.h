@@ -12,9 +12,10 @@ struct Socket {
   std::string peer;          ///< "host:port" or the unix path that it was opened for; empty: not one of ours
   std::uint32_t events = 0;  ///< as watched by the poller
   bool watched = false;
-  bool busy = false;    ///< a transfer is on it
-  bool keep = false;    ///< when libcurl closes it, keep it open: it stands for a later transfer
-  unsigned window = 0;  ///< wake_sharing window in which it was last ready
+  bool busy = false;              ///< a transfer is on it
+  bool keep = false;              ///< when libcurl closes it, keep it open: it stands for a later transfer
+  std::size_t typical_bytes = 0;  ///< of one write of the peer's, as receive_stamp.h learns it
+  unsigned window = 0;            ///< wake_sharing window in which it was last ready
 };
 
 /// Every open socket by descriptor, and those that stand connected for a transfer to come.

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "http/peer.h"
-#include "http/receive_stamp.h"
 
 namespace bk::http {
 namespace {
@@ -159,9 +158,8 @@ int Transfer::on_ready(void* self, char*, char*, int, int) {
 
 // Bytes of this read are handed on; notes when they came.
 void Transfer::took(std::size_t bytes) {
-  loop_->delivered += bytes;
-  const bool known = loop_->arrival != 0 && loop_->delivered <= loop_->stamped;
-  last_ = std::max(known ? loop_->arrival : monotonic_now(), last_);
+  const Nanos at = loop_->stamps.take(bytes);
+  last_ = std::max(at != 0 ? at : monotonic_now(), last_);
 }
 
 void Transfer::header_line(std::string_view line) {

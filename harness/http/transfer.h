@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "http/receive_stamp.h"
 #include "http/sockets.h"
 #include "http/transport.h"
 
@@ -15,9 +16,7 @@ namespace bk::http {
 
 /// What the transport tells the transfers that it serves.
 struct LoopState {
-  Nanos arrival = 0;          ///< kernel's stamp of what is being read now; 0: unknown
-  std::size_t stamped = 0;    ///< bytes that the stamp speaks for; what came since the peek is later
-  std::size_t delivered = 0;  ///< bytes of this read that were handed on
+  ReadStamps stamps;  ///< of what is being read now
   Sockets sockets;
   const TransportOptions* options = nullptr;
 };

@@ -70,7 +70,7 @@ class Transport {
   /// Serves transfers until none is left or `until` (absolute; 0: no limit) has passed. Gives the number still running.
   virtual std::size_t run(Nanos until) = 0;
   /// Opens a connection to the URL's host that a later transfer can use, so that its clock starts on a standing one.
-  /// Bare TCP for http://; over TLS or a unix socket a `HEAD /` is sent, since only a used connection can be kept. Not
+  /// Bare TCP for http://; over TLS or a unix socket a `GET /` is sent, since only a used connection can be kept. Not
   /// from a Handler.
   virtual Status preconnect(const std::string& url, int connections) = 0;
   /// The longest time that ready data waited for this thread, in nanoseconds, since the last call.

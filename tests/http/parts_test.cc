@@ -1,8 +1,10 @@
 // The transport's parts that need no network.
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <string>
 
 #include "http/deadlines.h"
 #include "http/peer.h"
@@ -85,6 +87,76 @@ TEST_CASE("Peeking sees what waits and takes nothing") {
   close(pair[0]);
   CHECK(peek(pair[1]).bytes == 0);
   close(pair[1]);
+}
+
+/// Two ends of a loopback TCP connection.
+struct TcpPair {
+  TcpPair() {
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    REQUIRE(bind(listener, reinterpret_cast<sockaddr*>(&address), size) == 0);
+    REQUIRE(listen(listener, 1) == 0);
+    REQUIRE(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+    ours = socket(AF_INET, SOCK_STREAM, 0);
+    enable_receive_stamps(ours);
+    REQUIRE(connect(ours, reinterpret_cast<sockaddr*>(&address), size) == 0);
+    theirs = accept(listener, nullptr, nullptr);
+    close(listener);
+  }
+  ~TcpPair() {
+    close(ours);
+    close(theirs);
+  }
+  void send(std::size_t bytes) const {
+    const std::string text(bytes, 'x');
+    REQUIRE(write(theirs, text.data(), bytes) == static_cast<ssize_t>(bytes));
+  }
+  void read_all() const {
+    char buffer[4096];
+    REQUIRE(recv(ours, buffer, sizeof buffer, 0) > 0);
+  }
+  int ours = -1, theirs = -1;
+};
+
+TEST_CASE("A read's bytes carry the kernel's times, a backlog's one by one") {
+  const TcpPair pair;
+  StampClock clock;
+  ReadStamps stamps;
+  std::size_t typical = 0;
+  const Nanos begin = monotonic_now();
+  usleep(20'000);  // the kernel starts to stamp a moment after it was first asked to
+  pair.send(207);
+  clock.refresh();
+  stamps.look(pair.ours, clock, &typical);
+  REQUIRE(stamps.stamped());
+  CHECK(typical == 207);
+  const Nanos first = stamps.take(200);
+  CHECK(first > begin);
+  CHECK(first <= monotonic_now());
+  CHECK(stamps.take(200) == 0);  // more than waited at the look: it came later
+  pair.read_all();
+
+  Nanos before = first;
+  for (int i = 0; i < 3; ++i) {
+    usleep(3'000);
+    pair.send(207);
+  }
+  clock.refresh();
+  stamps.look(pair.ours, clock, &typical);
+  CHECK(typical < 2 * 207);  // also where the kernel has joined the three
+  for (int i = 0; i < 3; ++i) {
+    const Nanos at = stamps.take(200);
+    CHECK(at >= before);
+    CHECK(at <= monotonic_now());
+    before = at;
+  }
+  CHECK(before == stamps.newest());
+  pair.read_all();
+  stamps.clear();
+  CHECK(stamps.take(1) == 0);
 }
 
 TEST_CASE("A wall stamp turns into this machine's monotonic time") {
