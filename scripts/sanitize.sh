@@ -3,7 +3,7 @@
 # The test programs whose code runs on several threads or drives the network.
 tsan_suites() {
   local suite
-  for suite in base stream http engine load leg boot bracket cli sim; do
+  for suite in base stream http engine load leg boot bracket cli sim programs; do
     [ ! -e "tests/$suite/CMakeLists.txt" ] || echo "$suite"
   done
 }
