@@ -1,0 +1,84 @@
+#include "carry_out.h"
+
+#include <fmt/ostream.h>
+
+#include "base/text.h"
+#include "base/version.h"
+#include "bracket/execute.h"
+#include "cli/output.h"
+#include "cli/signals.h"
+#include "show.h"
+#include "watcher.h"
+
+namespace bk::bracket_tool {
+namespace {
+
+Result<store::RowId> begin_run(store::Database& database, const cli::Streams& streams, const cli::Args& args,
+                               const bracket::Plan& plan, store::RowId bracket) {
+  store::RunRow run;
+  run.program = "bracket";
+  run.tool_version = version();
+  run.tool_commit = commit();
+  Json argv = Json::array();
+  for (const std::string& word : args) argv.push(redact(word, streams.secrets));
+  run.argv_json = argv.dump();
+  run.bracket_id = bracket;
+  run.seed = static_cast<std::int64_t>(plan.options.seed);
+  run.started_wall = wall_now();
+  BK_ASSIGN(run.host_id, database.add_host(store::this_host()));
+  return database.begin_run(run);
+}
+
+std::filesystem::path log_dir(const CarryOut& how) {
+  if (!how.log_dir.empty()) return how.log_dir;
+  return std::filesystem::absolute(how.db).parent_path() / "logs";
+}
+
+Status end_run(store::Database& database, store::RowId run, const Result<bracket::Outcome>& outcome,
+               const cli::Streams& streams) {
+  if (outcome) {
+    const bool is_void = outcome->judgement.assessment.state == stats::State::kVoid;
+    return database.end_run(run, "done", static_cast<int>(is_void ? cli::ExitCode::kVoid : cli::ExitCode::kDone));
+  }
+  const Error& error = outcome.error();
+  return database.end_run(run, error.code == Errc::kInterrupted ? "interrupted" : "failed",
+                          static_cast<int>(cli::exit_code_of(error.code)), redact(error.text(), streams.secrets));
+}
+
+}  // namespace
+
+Result<cli::ExitCode> carry_out(cli::Streams& streams, const cli::Args& args, store::Database& database,
+                                const boot::Profile& profile, const bracket::Plan& plan, store::RowId bracket,
+                                const std::string& uid, const CarryOut& how) {
+  std::string key;
+  if (!profile.api_key_env.empty()) {
+    BK_ASSIGN(key, boot::read_key(profile.api_key_env, boot::caller_environment()));
+    if (!key.empty()) streams.secrets.push_back(key);
+  }
+  BK_ASSIGN(cli::Output output, cli::Output::open(streams, how.out));
+  BK_ASSIGN(const store::RowId run, begin_run(database, streams, args, plan, bracket));
+  const cli::InterruptGuard guard;
+  ProgressWatcher watcher(streams, how.quiet, plan.metric, plan.cell);
+  const auto launcher = boot::make_process_launcher();
+  const bracket::Tools tools{database,
+                             *launcher,
+                             watcher,
+                             [] { return http::make_curl_transport(); },
+                             [&guard] { return guard.interrupted(); },
+                             log_dir(how),
+                             {},
+                             key};
+  const auto outcome = bracket::execute(tools, profile, plan, bracket, run);
+  watcher.finish();
+  BK_TRY(end_run(database, run, outcome, streams));
+  if (!outcome) {
+    fmt::print(streams.err, "bracket: everything measured is kept; go on with: bracket resume {} --db {}\n",
+               store::short_uid(uid), how.db);
+    return fail(outcome.error());
+  }
+  BK_TRY(show_bracket(database, uid, how.format, output.stream()));
+  BK_TRY(output.close());
+  return outcome->judgement.assessment.state == stats::State::kVoid ? cli::ExitCode::kVoid : cli::ExitCode::kDone;
+}
+
+}  // namespace bk::bracket_tool

@@ -1,0 +1,51 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "boot/launcher.h"
+#include "bracket/plan.h"
+#include "leg/sink.h"
+
+namespace bk::bracket {
+
+/// Why a bracket may not be used. Reason codes: "proof_failed", "two_knobs_differ", "base_equals_cand",
+/// "engine_changed", "engine_restarted", "prefix_cache_hit", "failed_requests".
+struct VoidCause {
+  std::string reason;    ///< empty: nothing is wrong
+  std::string sentence;  ///< for people: what was seen, and where
+  [[nodiscard]] explicit operator bool() const { return !reason.empty(); }
+};
+
+/// What one boot showed of itself.
+struct BootEvidence {
+  stats::Arm arm = stats::Arm::kBase;
+  boot::KnobMap confirmed;
+  std::string engine_version;  ///< empty: not reported
+};
+
+/// The judged knob's proof has to hold; any other knob must not contradict what was asked.
+[[nodiscard]] VoidCause check_proofs(const Plan& plan, stats::Arm arm, const std::vector<boot::Proof>& proofs);
+
+/// Boots of one arm agree in every confirmed knob; boots of different arms differ in the judged one and in no other;
+/// all of them run one engine version.
+[[nodiscard]] VoidCause check_boots(const Plan& plan, const std::vector<BootEvidence>& boots);
+
+/// One sample: every request answered, the engine's counters moved forward, no prompt came out of a cache.
+[[nodiscard]] VoidCause check_sample(const load::Sample& sample);
+
+/// Looks at every sample on its way to `next`; the first cause stops the leg with kVoid.
+class CheckingSink final : public leg::Sink {
+ public:
+  explicit CheckingSink(leg::Sink& next) : next_(next) {}
+  Status sample(const load::Sample& sample) override;
+  Status gate(const leg::GateResult& gate) override { return next_.gate(gate); }
+  void warn(const std::string& text) override { next_.warn(text); }
+  void progress(const std::string& what, int done, int total) override { next_.progress(what, done, total); }
+  [[nodiscard]] const VoidCause& cause() const { return cause_; }
+
+ private:
+  leg::Sink& next_;
+  VoidCause cause_;
+};
+
+}  // namespace bk::bracket

@@ -1,0 +1,151 @@
+#include "bracket/execute.h"
+
+#include <algorithm>
+
+#include "bracket/one_boot.h"
+#include "bracket/stored_plan.h"
+
+namespace bk::bracket {
+namespace {
+
+/// What finished boots of this bracket showed of themselves, in the order of the plan.
+Result<std::vector<BootEvidence>> finished_evidence(store::Database& database, store::RowId bracket) {
+  BK_ASSIGN(const auto boots, database.boots(bracket));
+  std::vector<BootEvidence> out;
+  for (const store::BootRow& boot : boots) {
+    if (boot.state != "done") continue;
+    BootEvidence evidence{boot.arm == "cand" ? stats::Arm::kCand : stats::Arm::kBase, {}, boot.engine_version};
+    BK_ASSIGN(const Json confirmed, parse_json(boot.confirmed_json.empty() ? "{}" : boot.confirmed_json));
+    for (const auto& [name, value] : confirmed.members()) evidence.confirmed[name] = value.as_string().value_or("");
+    out.push_back(std::move(evidence));
+  }
+  return out;
+}
+
+/// Rows that a killed program left in the middle of their lives are ended; the boot will be run again.
+Status end_stale_boots(store::Database& database, store::RowId bracket) {
+  BK_ASSIGN(const auto boots, database.boots(bracket));
+  for (const store::BootRow& boot : boots) {
+    if (boot.state != "starting" && boot.state != "running") continue;
+    BK_ASSIGN(const auto legs, database.legs(boot.id));
+    for (const store::LegRow& leg : legs) {
+      if (leg.state == "running")
+        BK_TRY(database.end_leg(leg.id, "interrupted", "the program ended before the leg did"));
+    }
+    BK_TRY(database.end_boot(boot.id, "interrupted", "the program ended before the boot did"));
+  }
+  return {};
+}
+
+struct Position {
+  bool done = false;
+  int attempts = 0;
+};
+
+Result<std::vector<Position>> positions(store::Database& database, store::RowId bracket, std::size_t planned) {
+  std::vector<Position> out(planned);
+  BK_ASSIGN(const auto boots, database.boots(bracket));
+  for (const store::BootRow& boot : boots) {
+    if (boot.position < 0 || static_cast<std::size_t>(boot.position) >= planned) continue;
+    Position& p = out[static_cast<std::size_t>(boot.position)];
+    p.done = p.done || boot.state == "done";
+    ++p.attempts;
+  }
+  return out;
+}
+
+Result<int> failed_gates(store::Database& database, store::RowId bracket) {
+  BK_ASSIGN(const auto gates, database.gates(bracket));
+  return static_cast<int>(std::count_if(gates.begin(), gates.end(), [](const auto& g) { return g.verdict != "pass"; }));
+}
+
+Result<Outcome> finish(store::Database& database, const Plan& plan, store::RowId bracket, Judgement judgement,
+                       const std::string& state) {
+  BK_TRY(database.add_assessment(to_row(judgement, plan, bracket)));
+  BK_TRY(database.set_bracket_state(bracket, state, state == "void" ? judgement.assessment.reason : ""));
+  BK_ASSIGN(const int failed, failed_gates(database, bracket));
+  return Outcome{std::move(judgement), failed};
+}
+
+/// An error ends the run, not the bracket: `resume` goes on from here.
+Status leave_resumable(store::Database& database, store::RowId bracket, const Error& error) {
+  const bool stopped = error.code == Errc::kInterrupted;
+  BK_TRY(database.set_bracket_state(bracket, stopped ? "interrupted" : "failed", error.text()));
+  return fail(error);
+}
+
+Result<VoidCause> run_boots(const Tools& tools, const boot::Profile& profile, const Plan& plan, store::RowId bracket,
+                            store::RowId run) {
+  BK_TRY(end_stale_boots(tools.database, bracket));
+  BK_ASSIGN(const auto todo, positions(tools.database, bracket, plan.order.size()));
+  BK_ASSIGN(auto evidence, finished_evidence(tools.database, bracket));
+  for (std::size_t i = 0; i < plan.order.size(); ++i) {
+    if (todo[i].done) continue;
+    if (tools.stopped && tools.stopped()) return fail(Errc::kInterrupted, "interrupted between two boots");
+    OneBoot boot{tools, profile, plan, bracket, run, static_cast<int>(i), todo[i].attempts, evidence};
+    BK_ASSIGN(const VoidCause cause, boot.run());
+    if (cause) return cause;
+    evidence.push_back(boot.evidence());
+  }
+  return VoidCause{};
+}
+
+}  // namespace
+
+Result<store::RowId> store_plan(store::Database& database, const Plan& plan, const std::string& reopen) {
+  store::PlanRow plan_row;
+  plan_row.config_hash = config_hash(plan);
+  plan_row.plan_json = to_json(plan).dump();
+  plan_row.created_wall = wall_now();
+  store::BracketRow row;
+  row.profile = plan.profile;
+  row.profile_hash = plan.profile_hash;
+  row.axis = plan.axis();
+  row.knob = plan.knob;
+  row.base_value = plan.base_value;
+  row.cand_value = plan.cand_value;
+  row.base_knobs_json = knobs_json(plan.base).dump();
+  row.cand_knobs_json = knobs_json(plan.cand).dump();
+  row.primary_metric = plan.metric;
+  row.primary_cell = plan.cell;
+  row.better = to_string(plan.better);
+  row.created_wall = plan_row.created_wall;
+  row.reopen_reason = reopen;
+  return database.create_bracket(plan_row, row);
+}
+
+Result<Outcome> execute(const Tools& tools, const boot::Profile& profile, const Plan& plan, store::RowId bracket,
+                        store::RowId run) {
+  BK_TRY(tools.database.set_bracket_state(bracket, "running"));
+  auto cause = run_boots(tools, profile, plan, bracket, run);
+  if (!cause) {
+    BK_TRY(leave_resumable(tools.database, bracket, cause.error()));
+  }
+  BK_ASSIGN(Judgement judgement, judge_bracket(tools.database, bracket, plan));
+  if (*cause) {
+    judgement.assessment = stats::void_assessment(cause->reason, cause->sentence);
+    return finish(tools.database, plan, bracket, std::move(judgement), "void");
+  }
+  return finish(tools.database, plan, bracket, std::move(judgement), "done");
+}
+
+Result<Plan> resumable_plan(store::Database& database, const store::BracketRow& bracket, const boot::Profile& profile) {
+  const std::string name = store::short_uid(bracket.uid);
+  if (!bracket.plan_id) return fail(Errc::kRefused, "an imported bracket has no plan to resume", name);
+  if (bracket.state == "done" || bracket.state == "void") {
+    return fail(Errc::kRefused, fmt::format("the bracket is {} already; see `bracket show {}`", bracket.state, name),
+                name);
+  }
+  BK_ASSIGN(const Plan plan, stored_plan(database, bracket));
+  const std::string changed = what_changed(plan, profile);
+  if (!changed.empty()) {
+    return fail(
+        Errc::kRefused,
+        fmt::format("the configuration changed since the plan was stored: {}; put it back, or start a new bracket",
+                    changed),
+        name);
+  }
+  return plan;
+}
+
+}  // namespace bk::bracket

@@ -1,0 +1,204 @@
+#include "bracket/one_boot.h"
+
+#include "bracket/store_sink.h"
+#include "bracket/stored_plan.h"
+#include "leg/quality.h"
+
+namespace bk::bracket {
+namespace {
+
+std::string proof_state(const boot::Proof& proof) {
+  if (proof.ok) return "held";
+  return proof.reason == "value_differs" ? "failed" : "unknown";
+}
+
+const char* proof_kind(const boot::Profile& profile, const std::string& knob) {
+  const boot::Knob* found = profile.find(knob);
+  if (found == nullptr) return "log";
+  switch (found->proof.kind) {
+    case boot::ProofRule::Kind::kMetric:
+      return "metric";
+    case boot::ProofRule::Kind::kEnviron:
+      return "env";
+    case boot::ProofRule::Kind::kJson:
+      return "http";
+    case boot::ProofRule::Kind::kNone:
+    case boot::ProofRule::Kind::kLog:
+      break;
+  }
+  return "log";
+}
+
+}  // namespace
+
+OneBoot::OneBoot(const Tools& tools, const boot::Profile& profile, const Plan& plan, store::RowId bracket,
+                 store::RowId run, int position, int attempt, std::vector<BootEvidence> before)
+    : tools_(tools),
+      profile_(profile),
+      plan_(plan),
+      bracket_(bracket),
+      run_(run),
+      position_(position),
+      attempt_(attempt),
+      before_(std::move(before)) {
+  evidence_.arm = plan.order[static_cast<std::size_t>(position)];
+}
+
+std::string OneBoot::label() const {
+  return fmt::format("boot {}/{} {}", position_ + 1, plan_.order.size(), to_string(evidence_.arm));
+}
+
+Status OneBoot::begin(const boot::Arm& arm) {
+  options_.seed = plan_.options.seed;
+  options_.boot_index = position_;
+  options_.bin_dir = tools_.bin_dir;
+  options_.api_key = tools_.api_key;
+  options_.interrupted = tools_.stopped;
+  options_.log_file =
+      tools_.log_dir / fmt::format("bracket{}-boot{}-attempt{}.log", bracket_, position_ + 1, attempt_ + 1);
+  options_.progress = [this](const std::string& stage) { tools_.watcher.stage(label() + " · " + stage); };
+  row_.bracket_id = bracket_;
+  BK_ASSIGN(row_.host_id, tools_.database.add_host(store::this_host()));
+  row_.position = position_;
+  row_.attempt = attempt_;
+  row_.arm = to_string(evidence_.arm);
+  row_.profile = plan_.profile;
+  row_.profile_hash = plan_.profile_hash;
+  row_.knobs_json = knobs_json(arm.resolved).dump();
+  row_.log_path = options_.log_file.string();
+  row_.started_wall = wall_now();
+  BK_ASSIGN(row_.id, tools_.database.begin_boot(row_));
+  return {};
+}
+
+Status OneBoot::record_facts(const boot::BootFacts& facts) {
+  evidence_.confirmed = facts.confirmed;
+  evidence_.engine_version = facts.fingerprint["engine_version"].as_string().value_or("");
+  row_.confirmed_json = knobs_json(facts.confirmed).dump();
+  row_.command_json = Json(facts.command).dump();
+  row_.endpoint = facts.endpoint.base_url;
+  row_.model = facts.endpoint.model;
+  row_.engine_version = evidence_.engine_version;
+  row_.machine_json = facts.fingerprint.dump();
+  row_.log_path = facts.log_path.string();
+  row_.ready_wall = wall_now();
+  row_.state = "running";
+  BK_TRY(tools_.database.update_boot(row_));
+  for (const boot::Proof& proof : facts.proofs) {
+    store::ProofRow row;
+    row.boot_id = row_.id;
+    row.knob = proof.knob;
+    row.kind = proof_kind(profile_, proof.knob);
+    row.source = proof.evidence;
+    row.expected = proof.asked;
+    row.observed = proof.confirmed.value_or("");
+    row.state = proof_state(proof);
+    row.reason = proof.reason;
+    row.checked_wall = wall_now();
+    BK_TRY(tools_.database.add_proof(row));
+  }
+  return {};
+}
+
+VoidCause OneBoot::check(const boot::BootFacts& facts) {
+  std::vector<BootEvidence> all = before_;
+  all.push_back(evidence_);
+  if (VoidCause cause = check_proofs(plan_, evidence_.arm, facts.proofs)) return cause;
+  return check_boots(plan_, all);
+}
+
+Result<VoidCause> OneBoot::leg(boot::Booted& engine, const std::string& name, const Json& plan,
+                               const std::function<Status(leg::Sink&)>& body) {
+  store::LegRow row;
+  row.run_id = run_;
+  row.boot_id = row_.id;
+  row.name = name;
+  row.plan_json = plan.dump();
+  row.endpoint = row_.endpoint;
+  row.model = row_.model;
+  row.started_wall = wall_now();
+  BK_ASSIGN(const store::RowId id, tools_.database.begin_leg(row));
+  CheckingSink checking(tools_.watcher);
+  StoreSink sink(tools_.database, id, checking);
+  const Status done = body(sink);
+  const Status alive = engine.alive();
+  if (!alive) {
+    const Error error{Errc::kEnvironment, alive.error().what, alive.error().where};
+    BK_TRY(tools_.database.end_leg(id, "failed", error.text()));
+    return fail(error);
+  }
+  if (checking.cause()) {
+    BK_TRY(tools_.database.end_leg(id, "failed", checking.cause().sentence));
+    return checking.cause();
+  }
+  if (!done) {
+    const bool stopped = done.error().code == Errc::kInterrupted;
+    BK_TRY(tools_.database.end_leg(id, stopped ? "interrupted" : "failed", done.error().text()));
+    return fail(done.error());
+  }
+  BK_TRY(tools_.database.end_leg(id, "done"));
+  return VoidCause{};
+}
+
+Result<VoidCause> OneBoot::measure(boot::Booted& engine) {
+  const engine::Endpoint& endpoint = engine.facts().endpoint;
+  const std::unique_ptr<http::Transport> transport = tools_.transport();
+  leg::DecodePlan decode = plan_.options.decode;
+  decode.stopped = tools_.stopped;
+  const Json plan = to_json(plan_);
+  // Decode before anything long: a deep prompt leaves a lane slow for a while.
+  BK_ASSIGN(const VoidCause cause, leg(engine, "decode", plan["decode"], [&](leg::Sink& sink) {
+              return leg::run_decode(*transport, endpoint, decode, sink);
+            }));
+  if (cause || plan_.options.gate_contexts.empty()) return cause;
+  leg::QualityPlan quality;
+  quality.contexts = plan_.options.gate_contexts;
+  if (profile_.max_model_len) quality.context_limit = *profile_.max_model_len;
+  quality.stopped = tools_.stopped;
+  return leg(engine, "check-quality", Json::object().set("contexts", plan["gate_contexts"]),
+             [&](leg::Sink& sink) -> Status {
+               BK_TRY(leg::run_quality(*transport, endpoint, quality, sink));
+               return {};
+             });
+}
+
+Status OneBoot::end(const std::string& state, const std::string& reason) {
+  return tools_.database.end_boot(row_.id, state, reason);
+}
+
+Result<VoidCause> OneBoot::run() {
+  BK_ASSIGN(const boot::Arm arm, boot::make_arm(profile_, to_string(evidence_.arm), plan_.knobs(evidence_.arm)));
+  BK_TRY(begin(arm));
+  const auto failed = [this](const Error& error) -> Status {
+    BK_TRY(end(error.code == Errc::kInterrupted ? "interrupted" : "failed", error.text()));
+    return fail(error);
+  };
+  auto engine = tools_.launcher.boot(profile_, arm, options_);
+  if (!engine) {
+    BK_TRY(failed(engine.error()));
+  }
+  Result<VoidCause> cause = VoidCause{};
+  if (const Status recorded = record_facts((*engine)->facts()); !recorded) {
+    cause = fail(recorded.error());
+  } else {
+    cause = check((*engine)->facts());
+    tools_.watcher.stage(label());
+    if (!*cause) cause = measure(**engine);
+  }
+  const Status stopped = (*engine)->stop();
+  if (!cause) {
+    BK_TRY(failed(cause.error()));
+  }
+  if (*cause) {
+    BK_TRY(end("void", cause->sentence));
+    return cause;
+  }
+  if (!stopped) {
+    BK_TRY(failed(stopped.error()));
+  }
+  BK_TRY(end("done", ""));
+  tools_.watcher.boot_done(label());
+  return cause;
+}
+
+}  // namespace bk::bracket

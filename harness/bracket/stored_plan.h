@@ -1,0 +1,14 @@
+#pragma once
+#include "bracket/plan.h"
+#include "store/store.h"
+
+namespace bk::bracket {
+
+/// The plan that a bracket was run by. kUsage for an imported bracket, which has none; kParse when it cannot be read;
+/// kMismatch when it is not what its hash says.
+[[nodiscard]] Result<Plan> stored_plan(store::Database& database, const store::BracketRow& bracket);
+
+/// {"GATEFUSE": "0"}
+[[nodiscard]] Json knobs_json(const boot::KnobMap& knobs);
+
+}  // namespace bk::bracket
