@@ -41,7 +41,8 @@ Result<NeedleDocument> fit_document(std::uint64_t seed, std::int64_t tokens, con
   std::int64_t frame = 0;
   for (std::size_t i = 0; i < bare.facts.size(); ++i) {
     BK_ASSIGN(const std::int64_t size, count(bare.prompt(bare.facts[i])));
-    if (size > frame) std::tie(longest, frame) = std::pair(i, size);
+    const bool longer = bare.facts[i].question.size() > bare.facts[longest].question.size();
+    if (size > frame || (size == frame && longer)) std::tie(longest, frame) = std::pair(i, size);
   }
   const auto counted = [&](std::int64_t words, std::int64_t pads) {
     const NeedleDocument document = needle_document(seed, words, pads);
