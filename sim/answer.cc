@@ -15,7 +15,8 @@ struct Piece {
 };
 
 bool is_word_byte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (static_cast<unsigned char>(c) & 0x80) != 0;
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         (static_cast<unsigned char>(c) & 0x80) != 0;
 }
 
 template <class Visit>
@@ -29,9 +30,9 @@ void for_each_word(std::string_view text, Visit visit) {
 }
 
 bool counts(std::string_view word) {
-  static const std::set<std::string, std::less<>> stop = {"what", "which", "where", "when",  "that", "this",   "with",   "from",
-                                                          "does", "have",  "your",  "about", "answer", "only", "please", "the",
-                                                          "list", "into",  "their", "there", "each", "three",  "give",   "were"};
+  static const std::set<std::string, std::less<>> stop = {
+      "what",   "which", "where",  "when", "that", "this", "with",  "from",  "does", "have",  "your", "about",
+      "answer", "only",  "please", "the",  "list", "into", "their", "there", "each", "three", "give", "were"};
   if (word.size() < 4) return word.find_first_of("0123456789") != std::string_view::npos;
   return stop.find(to_lower(word)) == stop.end();
 }
@@ -95,7 +96,9 @@ std::vector<std::string> find_answer(std::string_view document, std::string_view
   std::vector<std::pair<double, std::string_view>> scored;
   double best = 0;
   for (const std::string_view text : sentences_of(document)) {
-    if (text.size() > 600 || word_count(text) > kLongestSentence || text.ends_with('?') || question.find(text) != std::string_view::npos) continue;
+    if (text.size() > 600 || word_count(text) > kLongestSentence || text.ends_with('?') ||
+        question.find(text) != std::string_view::npos)
+      continue;
     std::set<std::string> shared;
     for_each_word(text, [&](std::string_view w) {
       const std::string lower = to_lower(w);
@@ -120,7 +123,8 @@ std::string shallow_view(std::string_view document) {
   return std::string(document.substr(0, kHead)) + "\n" + std::string(document.substr(document.size() - kTail));
 }
 
-AnswerTokens::AnswerTokens(const Tokenizer& tokenizer, AnswerPlan plan) : tokenizer_(tokenizer), plan_(std::move(plan)) {
+AnswerTokens::AnswerTokens(const Tokenizer& tokenizer, AnswerPlan plan)
+    : tokenizer_(tokenizer), plan_(std::move(plan)) {
   append(plan_.reasoning, true);
   if (plan_.fixed) append(*plan_.fixed, false);
   natural_ = static_cast<std::int64_t>(tokens_.size()) + (plan_.fixed ? 0 : plan_.prose_tokens);

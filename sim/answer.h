@@ -13,8 +13,8 @@ namespace bk::sim {
 /// Nothing when no sentence shares two. Only what stands in the document can be answered.
 [[nodiscard]] std::vector<std::string> find_answer(std::string_view document, std::string_view question);
 
-/// The part of a prompt's last message that asks: of the last line with a question mark, its first question to its last;
-/// else the last line when that is short (at most 60 words). Empty when nothing asks.
+/// The part of a prompt's last message that asks: of the last line with a question mark, its first question to its
+/// last; else the last line when that is short (at most 60 words). Empty when nothing asks.
 [[nodiscard]] std::string_view question_in(std::string_view message);
 
 /// What a defective index still sees of a long prompt: its beginning and its end. Short prompts are seen whole.
@@ -28,13 +28,13 @@ namespace bk::sim {
 
 /// How one answer is made.
 struct AnswerPlan {
-  std::string reasoning;                   ///< empty: none
-  std::optional<std::string> fixed;        ///< a found answer; nothing: prose
+  std::string reasoning;             ///< empty: none
+  std::optional<std::string> fixed;  ///< a found answer; nothing: prose
   bool korean = false;
-  bool corrupt = false;                    ///< defect: damages the Korean text
-  std::uint64_t first_seed = 0;            ///< decides the opening sentence
-  std::uint64_t seed = 0;                  ///< decides the rest
-  std::int64_t prose_tokens = 0;           ///< natural length of prose
+  bool corrupt = false;           ///< defect: damages the Korean text
+  std::uint64_t first_seed = 0;   ///< decides the opening sentence
+  std::uint64_t seed = 0;         ///< decides the rest
+  std::int64_t prose_tokens = 0;  ///< natural length of prose
 };
 
 struct AnswerToken {

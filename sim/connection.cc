@@ -11,15 +11,24 @@ namespace bk::sim {
 
 const char* status_text(int status) {
   switch (status) {
-    case 200: return "OK";
-    case 400: return "Bad Request";
-    case 401: return "Unauthorized";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 429: return "Too Many Requests";
-    case 500: return "Internal Server Error";
-    case 503: return "Service Unavailable";
-    default: return "Status";
+    case 200:
+      return "OK";
+    case 400:
+      return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 429:
+      return "Too Many Requests";
+    case 500:
+      return "Internal Server Error";
+    case 503:
+      return "Service Unavailable";
+    default:
+      return "Status";
   }
 }
 
@@ -55,9 +64,9 @@ Nanos Connection::respond(int status, std::string_view content_type, std::string
 }
 
 Nanos Connection::begin_chunked(int status, std::string_view content_type, std::string_view extra_headers) {
-  return send(fmt::format("HTTP/1.1 {} {}\r\nserver: sim-engine\r\ncontent-type: {}\r\n{}{}transfer-encoding: chunked\r\n\r\n",
-                          status, status_text(status), content_type, extra_headers,
-                          keep_alive_ ? "" : "connection: close\r\n"));
+  return send(fmt::format(
+      "HTTP/1.1 {} {}\r\nserver: sim-engine\r\ncontent-type: {}\r\n{}{}transfer-encoding: chunked\r\n\r\n", status,
+      status_text(status), content_type, extra_headers, keep_alive_ ? "" : "connection: close\r\n"));
 }
 
 Nanos Connection::send_chunk(std::string_view body) {

@@ -47,12 +47,15 @@ Result<Faults> parse_faults(const std::vector<std::string>& words) {
     const auto rule = rules().find(name);
     if (rule == rules().end()) {
       const auto meant = nearest(name, names);
-      return fail(Errc::kUsage, meant ? fmt::format("unknown fault; did you mean {}?", *meant)
-                                      : fmt::format("unknown fault; one of {}", join(names, ", ")), word);
+      return fail(Errc::kUsage,
+                  meant ? fmt::format("unknown fault; did you mean {}?", *meant)
+                        : fmt::format("unknown fault; one of {}", join(names, ", ")),
+                  word);
     }
     std::optional<std::int64_t> argument = rule->second.fallback;
     if (equals != std::string::npos) argument = parse_int(word.substr(equals + 1));
-    if (!argument || *argument < 0 || *argument > 1'000'000) return fail(Errc::kUsage, "a fault's argument is a whole number", word);
+    if (!argument || *argument < 0 || *argument > 1'000'000)
+      return fail(Errc::kUsage, "a fault's argument is a whole number", word);
     rule->second.set(faults, static_cast<int>(*argument));
   }
   return faults;

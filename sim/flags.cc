@@ -18,7 +18,8 @@ void define(CLI::App& app, Options& o, std::vector<std::string>& knobs) {
   app.add_option("--seed", o.seed, "seed of all noise and luck (default 1)");
   app.add_option("--boot-index", o.boot_index, "number of this boot; each has noise of its own")->capture_default_str();
   app.add_option("--served-model-name", o.served_model_name, "the model's id")->capture_default_str();
-  app.add_option("--max-model-len", o.max_model_len, "longest prompt plus output, tokens")->check(CLI::Range(16, 2000000));
+  app.add_option("--max-model-len", o.max_model_len, "longest prompt plus output, tokens")
+      ->check(CLI::Range(16, 2000000));
   app.add_option("--script", o.script_file, "serve scripted bytes at scripted times (JSON lines)");
   app.add_option("--fault", o.faults, "NAME or NAME=ARG, repeatable: inject a fault")->take_all();
   app.add_option("--api-key-env", o.api_key_env, "environment variable with the key that clients must send");
@@ -43,8 +44,9 @@ std::string with_suggestion(const CLI::App& app, int argc, const char* const* ar
 Result<Options> parse_flags(int argc, const char* const* argv) {
   Options o;
   std::vector<std::string> knobs;
-  CLI::App app("A serving engine with known physics: OpenAI-compatible, and the truth that measurements are compared with.",
-               "sim-engine");
+  CLI::App app(
+      "A serving engine with known physics: OpenAI-compatible, and the truth that measurements are compared with.",
+      "sim-engine");
   app.set_version_flag("--version", fmt::format("sim-engine {} ({})", version(), commit()));
   define(app, o, knobs);
   try {

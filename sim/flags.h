@@ -24,7 +24,7 @@ struct Options {
   double boot_delay_s = 0;
   std::string write_tokenizer;
   bool list_knobs = false;
-  bool done = false;       ///< --help or --version: `text` is all there is to do
+  bool done = false;  ///< --help or --version: `text` is all there is to do
   std::string text;
 };
 

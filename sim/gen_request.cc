@@ -12,7 +12,9 @@ std::string content_text(const Json& content) {
   return joined;
 }
 
-ApiError bad_request(std::string message, Json param = {}) { return {400, std::move(message), "BadRequestError", std::move(param)}; }
+ApiError bad_request(std::string message, Json param = {}) {
+  return {400, std::move(message), "BadRequestError", std::move(param)};
+}
 
 void read_switches(const Json& doc, GenRequest& r) {
   r.stream = doc["stream"].as_bool().value_or(false);
@@ -21,7 +23,8 @@ void read_switches(const Json& doc, GenRequest& r) {
   r.token_ids = doc["return_token_ids"].as_bool().value_or(false);
   r.ignore_eos = doc["ignore_eos"].as_bool().value_or(false);
   const Json& template_arguments = doc["chat_template_kwargs"];
-  r.thinking = template_arguments["thinking"].as_bool().value_or(template_arguments["enable_thinking"].as_bool().value_or(true));
+  r.thinking =
+      template_arguments["thinking"].as_bool().value_or(template_arguments["enable_thinking"].as_bool().value_or(true));
   r.temperature = doc["temperature"].as_double().value_or(0.8);
   r.seed = doc["seed"].as_int();
   r.min_tokens = doc["min_tokens"].as_int().value_or(0);
@@ -40,7 +43,8 @@ bool read_prompt(const Json& doc, const Tokenizer& tokenizer, GenRequest& r, Api
     }
     r.prompt = render_messages(messages, true);
   } else if (!doc["prompt"].items().empty()) {
-    for (const Json& id : doc["prompt"].items()) r.prompt_ids.push_back(static_cast<std::int32_t>(id.as_int().value_or(-1)));
+    for (const Json& id : doc["prompt"].items())
+      r.prompt_ids.push_back(static_cast<std::int32_t>(id.as_int().value_or(-1)));
     r.prompt = r.question = tokenizer.decode(r.prompt_ids);
     return true;
   } else if (const auto text = doc["prompt"].as_string(); text && !text->empty()) {
@@ -65,13 +69,15 @@ bool check_lengths(const Json& doc, const ModelLimits& limits, GenRequest& r, Ap
   } else if (r.n < 1 || r.n > 64) {
     error = bad_request(fmt::format("n must be at least 1 and at most 64, got {}.", r.n), Json("n"));
   } else if (r.min_tokens > r.max_tokens) {
-    error = bad_request(fmt::format("min_tokens must be less than or equal to max_tokens={}, got {}.", r.max_tokens, r.min_tokens));
+    error = bad_request(
+        fmt::format("min_tokens must be less than or equal to max_tokens={}, got {}.", r.max_tokens, r.min_tokens));
   } else if (r.max_tokens > room) {
-    error = bad_request(fmt::format("This model's maximum context length is {} tokens. However, you requested {} output tokens "
-                                    "and your prompt contains {} input tokens, for a total of {} tokens. Please reduce the length "
-                                    "of the input prompt or the number of requested output tokens. (parameter=input_tokens, value={})",
-                                    limits.max_model_len, r.max_tokens, prompt, prompt + r.max_tokens, prompt),
-                        Json("input_tokens"));
+    error = bad_request(
+        fmt::format("This model's maximum context length is {} tokens. However, you requested {} output tokens "
+                    "and your prompt contains {} input tokens, for a total of {} tokens. Please reduce the length "
+                    "of the input prompt or the number of requested output tokens. (parameter=input_tokens, value={})",
+                    limits.max_model_len, r.max_tokens, prompt, prompt + r.max_tokens, prompt),
+        Json("input_tokens"));
   } else {
     return true;
   }
@@ -102,8 +108,10 @@ std::optional<GenRequest> parse_gen_request(std::string_view body, bool chat, co
                                             const ModelLimits& limits, ApiError& error) {
   const auto doc = parse_json(body);
   if (!doc || !doc->is_object()) {
-    error = {400, "1 validation error:\n  {'type': 'json_invalid', 'loc': ('body', 1), 'msg': 'JSON decode error', 'input': {}}",
-             "Bad Request", Json("body.1")};
+    error = {
+        400,
+        "1 validation error:\n  {'type': 'json_invalid', 'loc': ('body', 1), 'msg': 'JSON decode error', 'input': {}}",
+        "Bad Request", Json("body.1")};
     return std::nullopt;
   }
   if (const auto model = (*doc)["model"].as_string(); model && *model != limits.model) {
@@ -113,7 +121,8 @@ std::optional<GenRequest> parse_gen_request(std::string_view body, bool chat, co
   GenRequest request;
   request.chat = chat;
   read_switches(*doc, request);
-  if (!read_prompt(*doc, tokenizer, request, error) || !check_lengths(*doc, limits, request, error)) return std::nullopt;
+  if (!read_prompt(*doc, tokenizer, request, error) || !check_lengths(*doc, limits, request, error))
+    return std::nullopt;
   return request;
 }
 

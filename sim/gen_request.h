@@ -27,8 +27,8 @@ struct GenRequest {
   std::int64_t min_tokens = 0;
   double temperature = 0.8;
   std::optional<std::int64_t> seed;
-  std::string prompt;                    ///< as rendered for the model
-  std::string question;                  ///< the last user message (the prompt itself for completions)
+  std::string prompt;    ///< as rendered for the model
+  std::string question;  ///< the last user message (the prompt itself for completions)
   std::vector<std::int32_t> prompt_ids;
 };
 

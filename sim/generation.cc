@@ -28,8 +28,15 @@ std::uint64_t hash_text(std::string_view text) {
 
 Generation::Generation(Loop& loop, HttpServer& server, const Tokenizer& tokenizer, const Faults& faults, Truth& truth,
                        physics::Engine& engine, std::uint64_t seed, std::uint64_t boot_index, std::string model)
-    : loop_(loop), server_(server), tokenizer_(tokenizer), faults_(faults), truth_(truth), engine_(engine), seed_(seed),
-      boot_(boot_index), model_(std::move(model)) {}
+    : loop_(loop),
+      server_(server),
+      tokenizer_(tokenizer),
+      faults_(faults),
+      truth_(truth),
+      engine_(engine),
+      seed_(seed),
+      boot_(boot_index),
+      model_(std::move(model)) {}
 
 AnswerPlan Generation::plan_answer(const GenRequest& r, int choice) {
   AnswerPlan plan;
@@ -37,7 +44,8 @@ AnswerPlan Generation::plan_answer(const GenRequest& r, int choice) {
   plan.korean = has_hangul(r.question);
   const std::uint64_t given = static_cast<std::uint64_t>(r.seed.value_or(0));
   // At temperature 0 the opening is the prompt's alone; later on boots part ways, as reductions in another order do.
-  plan.first_seed = physics::mix({content, r.temperature == 0 ? 0 : physics::mix({given, static_cast<std::uint64_t>(requests_)})});
+  plan.first_seed =
+      physics::mix({content, r.temperature == 0 ? 0 : physics::mix({given, static_cast<std::uint64_t>(requests_)})});
   plan.seed = physics::mix({plan.first_seed, seed_, boot_, static_cast<std::uint64_t>(choice)});
   plan.prose_tokens = 400 + static_cast<std::int64_t>(physics::mix({content, 77}) % 1600);
   const int every = engine_.params().korean_corrupt_every;
@@ -45,11 +53,13 @@ AnswerPlan Generation::plan_answer(const GenRequest& r, int choice) {
   const std::string_view question = question_in(r.question);
   const std::string document = engine_.params().stride_bug ? shallow_view(r.prompt) : r.prompt;
   const auto found = question.empty() ? std::vector<std::string>() : find_answer(document, question);
-  const bool lost = found.empty() && engine_.params().stride_bug && document.size() < r.prompt.size() && !question.empty();
+  const bool lost =
+      found.empty() && engine_.params().stride_bug && document.size() < r.prompt.size() && !question.empty();
   if (!found.empty()) plan.fixed = join(found, " ");
   if (lost) plan.fixed = "The text does not say.";
   if (r.thinking && r.chat) {
-    plan.reasoning = plan.fixed ? "Look for the sentence that speaks of it." : "First consider what is asked, then write it down in order.";
+    plan.reasoning = plan.fixed ? "Look for the sentence that speaks of it."
+                                : "First consider what is asked, then write it down in order.";
     for (std::uint64_t i = 0; i < 2; ++i) plan.reasoning += " " + sentence(plan.korean, content, 100 + i);
   }
   return plan;
@@ -198,7 +208,8 @@ Delta Generation::take_delta(Choice& choice, int index, int tokens) {
   }
   choice.given += tokens;
   const bool last = choice.given >= choice.target;
-  for (auto [held, text] : {std::pair(&choice.held, &delta.content), std::pair(&choice.held_reasoning, &delta.reasoning)}) {
+  for (auto [held, text] :
+       {std::pair(&choice.held, &delta.content), std::pair(&choice.held_reasoning, &delta.reasoning)}) {
     const std::size_t whole = last ? held->size() : whole_characters(*held);
     *text = held->substr(0, whole);
     held->erase(0, whole);

@@ -22,7 +22,8 @@ struct FinishCounts {
   [[nodiscard]] std::int64_t all() const { return stop + length + abort; }
 };
 
-/// Runs the physics in real time: steps begin where the last one was due to end, and their tokens leave when they are due.
+/// Runs the physics in real time: steps begin where the last one was due to end, and their tokens leave when they are
+/// due.
 class Generation {
  public:
   Generation(Loop& loop, HttpServer& server, const Tokenizer& tokenizer, const Faults& faults, Truth& truth,
@@ -53,7 +54,7 @@ class Generation {
     UsageCounts usage;
     int events = 0;
     bool stalled = false;
-    bool paused = false;               // a stall: what comes meanwhile waits here
+    bool paused = false;  // a stall: what comes meanwhile waits here
     std::string waiting_bytes;
     std::vector<std::int32_t> waiting_tokens;
     bool waiting_end = false;
@@ -89,7 +90,7 @@ class Generation {
   std::int64_t requests_ = 0, korean_ = 0;
   FinishCounts finished_;
   std::function<void()> on_finished_;
-  std::unordered_map<std::uint64_t, std::unique_ptr<Active>> active_;     // by connection
+  std::unordered_map<std::uint64_t, std::unique_ptr<Active>> active_;  // by connection
   std::unordered_map<physics::SequenceId, Place> places_;
 };
 

@@ -50,8 +50,8 @@ Result<int> HttpServer::listen_tcp(const std::string& host, int port) {
   freeaddrinfo(found);
   if (!bound) {
     close(fd);
-    return fail(Errc::kEnvironment, fmt::format("cannot listen: {}; choose another --port, or 0 for any", std::strerror(reason)),
-                where);
+    return fail(Errc::kEnvironment,
+                fmt::format("cannot listen: {}; choose another --port, or 0 for any", std::strerror(reason)), where);
   }
   sockaddr_storage address{};
   socklen_t length = sizeof address;

@@ -82,7 +82,8 @@ void Loop::wait_and_dispatch() {
   }
   const int ready = wait_for(epoll_fd_, events.data(), static_cast<int>(events.size()), timeout);
   for (int i = 0; i < ready; ++i) {
-    static_cast<Watcher*>(events[static_cast<std::size_t>(i)].data.ptr)->on_ready(events[static_cast<std::size_t>(i)].events);
+    static_cast<Watcher*>(events[static_cast<std::size_t>(i)].data.ptr)
+        ->on_ready(events[static_cast<std::size_t>(i)].events);
   }
 }
 

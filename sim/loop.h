@@ -42,9 +42,7 @@ class Loop {
     Nanos when;
     std::uint64_t order;
     mutable std::function<void()> call;
-    bool operator>(const Timer& other) const {
-      return when != other.when ? when > other.when : order > other.order;
-    }
+    bool operator>(const Timer& other) const { return when != other.when ? when > other.when : order > other.order; }
   };
   void run_due_timers();
   void wait_and_dispatch();

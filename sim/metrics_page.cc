@@ -27,8 +27,8 @@ class Page {
         const auto whole = static_cast<std::int64_t>(total);
         value = static_cast<double>(whole / view_.engines + (rank < whole % view_.engines ? 1 : 0));
       }
-      text_ += fmt::format("{}{{engine=\"{}\",model_name=\"{}\"{}{}}} {}\n", name, rank, view_.model, labels.empty() ? "" : ",",
-                           labels, number(value));
+      text_ += fmt::format("{}{{engine=\"{}\",model_name=\"{}\"{}{}}} {}\n", name, rank, view_.model,
+                           labels.empty() ? "" : ",", labels, number(value));
     }
   }
 
@@ -58,7 +58,8 @@ void spec_decode(Page& page, const physics::EngineCounters& c) {
   if (c.accepted_per_position.empty()) return;  // no speculation configured: the series do not exist
   page.counter("vllm:spec_decode_num_drafts", "Number of spec decoding drafts.", static_cast<double>(c.drafts));
   page.counter("vllm:spec_decode_num_draft_tokens", "Number of draft tokens.", static_cast<double>(c.draft_tokens));
-  page.counter("vllm:spec_decode_num_accepted_tokens", "Number of accepted tokens.", static_cast<double>(c.accepted_tokens));
+  page.counter("vllm:spec_decode_num_accepted_tokens", "Number of accepted tokens.",
+               static_cast<double>(c.accepted_tokens));
   const std::string base = "vllm:spec_decode_num_accepted_tokens_per_pos";
   page.family(base + "_total", "counter", "Accepted tokens per draft position.");
   const auto label = [](std::size_t i) { return fmt::format("position=\"{}\"", i); };
@@ -87,9 +88,10 @@ void iteration_histogram(Page& page, const physics::EngineCounters& c) {
 std::string metrics_page(const MetricsView& view) {
   Page page(view);
   const physics::EngineCounters& c = view.counters;
-  page.text_ = fmt::format("# HELP process_start_time_seconds Start time of the process since unix epoch in seconds.\n"
-                           "# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds {:.11e}\n",
-                           view.process_start_s);
+  page.text_ = fmt::format(
+      "# HELP process_start_time_seconds Start time of the process since unix epoch in seconds.\n"
+      "# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds {:.11e}\n",
+      view.process_start_s);
   spec_decode(page, c);
   page.gauge("vllm:num_requests_running", "Number of requests in model execution batches.", view.running, true);
   page.gauge("vllm:num_requests_waiting", "Number of requests waiting to be processed.", view.waiting, true);
@@ -101,7 +103,8 @@ std::string metrics_page(const MetricsView& view) {
   page.counter("vllm:prompt_tokens", "Number of prefill tokens processed.", static_cast<double>(c.prompt_tokens));
   page.counter("vllm:prompt_tokens_cached", "Number of cached prompt tokens (local + external).",
                static_cast<double>(c.cached_tokens));
-  page.counter("vllm:generation_tokens", "Number of generation tokens processed.", static_cast<double>(c.generation_tokens));
+  page.counter("vllm:generation_tokens", "Number of generation tokens processed.",
+               static_cast<double>(c.generation_tokens));
   iteration_histogram(page, c);
   page.family("vllm:request_success_total", "counter", "Count of successfully processed requests.");
   page.lines("vllm:request_success_total", static_cast<double>(view.finished_stop), "finished_reason=\"stop\"");

@@ -12,7 +12,7 @@ struct MetricsView {
   double kv_usage_ratio = 0;
   double process_start_s = 0;  ///< seconds since the epoch
   std::string model;
-  int engines = 1;             ///< ranks among which the counts are split; sums stay true
+  int engines = 1;  ///< ranks among which the counts are split; sums stay true
   std::int64_t finished_stop = 0, finished_length = 0, finished_abort = 0;
 };
 

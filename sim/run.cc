@@ -48,7 +48,8 @@ void raise_file_limit() {
 Result<std::string> key_from(const std::string& variable) {
   if (variable.empty()) return std::string();
   const char* value = std::getenv(variable.c_str());
-  if (value == nullptr || *value == '\0') return fail(Errc::kUsage, "the variable that --api-key-env names is not set", variable);
+  if (value == nullptr || *value == '\0')
+    return fail(Errc::kUsage, "the variable that --api-key-env names is not set", variable);
   return std::string(value);
 }
 
@@ -60,7 +61,8 @@ Result<std::uint64_t> seed_of(const Options& options) {
 }
 
 void list_knobs(std::ostream& out) {
-  for (const physics::Knob& knob : physics::knobs()) out << fmt::format("{:16} {:8} {}\n", knob.name, knob.default_value, knob.help);
+  for (const physics::Knob& knob : physics::knobs())
+    out << fmt::format("{:16} {:8} {}\n", knob.name, knob.default_value, knob.help);
 }
 
 Status serve(Streams streams, const Options& options, int& code) {
@@ -85,7 +87,11 @@ Status serve(Streams streams, const Options& options, int& code) {
   if (options.boot_delay_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(options.boot_delay_s));
   BK_ASSIGN(const int port, service.server().listen_tcp(options.host, options.port));
   if (!options.unix_socket.empty()) BK_TRY(service.server().listen_unix(options.unix_socket));
-  streams.out << fmt::format("listening on http://{}:{}\n", options.host.find(':') == std::string::npos ? options.host : fmt::format("[{}]", options.host), port) << std::flush;
+  streams.out << fmt::format(
+                     "listening on http://{}:{}\n",
+                     options.host.find(':') == std::string::npos ? options.host : fmt::format("[{}]", options.host),
+                     port)
+              << std::flush;
   streams.err << "ready" << std::endl;
   loop->run();
   code = service.exit_code();

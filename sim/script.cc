@@ -14,7 +14,9 @@ Result<std::string> from_hex(const std::string& hex) {
   std::string bytes;
   if (hex.size() % 2 != 0) return fail(Errc::kParse, "hex needs an even number of digits");
   for (std::size_t i = 0; i < hex.size(); i += 2) {
-    const auto digit = [&](char c) { return std::string_view("0123456789abcdef").find(static_cast<char>(std::tolower(c))); };
+    const auto digit = [&](char c) {
+      return std::string_view("0123456789abcdef").find(static_cast<char>(std::tolower(c)));
+    };
     const std::size_t high = digit(hex[i]), low = digit(hex[i + 1]);
     if (high == std::string_view::npos || low == std::string_view::npos) return fail(Errc::kParse, "not a hex digit");
     bytes.push_back(static_cast<char>(high * 16 + low));
@@ -43,9 +45,11 @@ Result<ScriptStream> read_stream(const Json& doc) {
   if (const auto tokens = doc["tokens_per_event"].as_int()) stream.tokens_per_event = {static_cast<int>(*tokens)};
   if (doc["tokens_per_event"].is_array()) {
     stream.tokens_per_event.clear();
-    for (const Json& n : doc["tokens_per_event"].items()) stream.tokens_per_event.push_back(static_cast<int>(n.as_int().value_or(0)));
+    for (const Json& n : doc["tokens_per_event"].items())
+      stream.tokens_per_event.push_back(static_cast<int>(n.as_int().value_or(0)));
   }
-  const bool positive = std::all_of(stream.tokens_per_event.begin(), stream.tokens_per_event.end(), [](int n) { return n > 0; });
+  const bool positive =
+      std::all_of(stream.tokens_per_event.begin(), stream.tokens_per_event.end(), [](int n) { return n > 0; });
   if (stream.events < 1 || stream.every < 1 || stream.tokens_per_event.empty() || !positive) {
     return fail(Errc::kParse, "a stream needs events >= 1, every_ms > 0 and tokens_per_event >= 1");
   }
@@ -75,7 +79,8 @@ Result<std::optional<ScriptLine>> read_line(const Json& doc) {
 
 Status add_line(Script& script, const Json& doc) {
   if (!doc.is_object()) return fail(Errc::kParse, "a script line is a JSON object");
-  BK_TRY(check_members(doc, {"path", "request", "at_ms", "data", "hex", "raw", "wire", "cut", "status", "headers", "tokens", "stream"}));
+  BK_TRY(check_members(
+      doc, {"path", "request", "at_ms", "data", "hex", "raw", "wire", "cut", "status", "headers", "tokens", "stream"}));
   const std::string path = doc["path"].as_string().value_or("");
   const auto request = doc["request"].as_int();
   auto group = std::find_if(script.groups.begin(), script.groups.end(),
@@ -120,7 +125,8 @@ Result<Script> parse_script(std::string_view text) {
     if (!status) return fail(Errc::kParse, status.error().what, fmt::format("script line {}", number));
   }
   for (ScriptGroup& group : script.groups) {
-    std::stable_sort(group.lines.begin(), group.lines.end(), [](const ScriptLine& a, const ScriptLine& b) { return a.at < b.at; });
+    std::stable_sort(group.lines.begin(), group.lines.end(),
+                     [](const ScriptLine& a, const ScriptLine& b) { return a.at < b.at; });
   }
   return script;
 }

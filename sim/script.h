@@ -39,7 +39,7 @@ struct ScriptGroup {
   std::optional<std::int64_t> request;  ///< only the n-th request of its path, from 0
   int status = 200;
   std::map<std::string, std::string> headers;
-  std::vector<ScriptLine> lines;        ///< by time
+  std::vector<ScriptLine> lines;  ///< by time
   std::optional<ScriptStream> stream;
 };
 

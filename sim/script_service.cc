@@ -45,6 +45,7 @@ void ScriptService::prepare_stream(Play& play, const HttpRequest& request) {
     play.continuous_usage = (*doc)["stream_options"]["continuous_usage_stats"].as_bool().value_or(false);
     play.token_ids = (*doc)["return_token_ids"].as_bool().value_or(false);
   }
+  for (const int tokens : stream.tokens_per_event) play.ready.push_back(chunk_of(play, tokens, false));
 }
 
 void ScriptService::forget(std::uint64_t connection_id) {
@@ -111,19 +112,33 @@ void ScriptService::play_line(Play& play, Connection& connection) {
   schedule(play);
 }
 
+std::string ScriptService::chunk_of(const Play& play, int tokens, bool last) const {
+  Delta delta;
+  for (int i = 0; i < tokens; ++i) delta.content += play.group->stream->text;
+  if (play.token_ids) delta.ids.assign(static_cast<std::size_t>(tokens), 7);
+  if (last) delta.finish = "length";
+  return delta_event(play.head, delta, play.token_ids, nullptr);
+}
+
 void ScriptService::play_event(Play& play, Connection& connection) {
   const ScriptStream& stream = *play.group->stream;
-  const int tokens = stream.tokens_per_event[play.next % stream.tokens_per_event.size()];
-  Delta delta;
-  for (int i = 0; i < tokens; ++i) delta.content += stream.text;
-  if (play.token_ids) delta.ids.assign(static_cast<std::size_t>(tokens), 7);
+  const std::size_t turn = play.next % stream.tokens_per_event.size();
+  const int tokens = stream.tokens_per_event[turn];
   play.tokens += tokens;
   ++play.next;
   const bool last = static_cast<std::int64_t>(play.next) == stream.events;
-  if (last) delta.finish = "length";
   const UsageCounts usage{kPromptTokens, play.tokens, 0};
-  const std::string event = delta_event(play.head, delta, play.token_ids, play.continuous_usage ? &usage : nullptr);
-  play.record->events.push_back({connection.send_chunk(event), tokens});
+  std::string made;
+  if (last) made = chunk_of(play, tokens, true);
+  const std::string* event = last ? &made : &play.ready[turn];
+  if (play.continuous_usage) {
+    // In front of the closing brace of the object, which "}\n\n" ends.
+    made = fmt::format("{},\"usage\":{{\"prompt_tokens\":{},\"total_tokens\":{},\"completion_tokens\":{}}}}}\n\n",
+                       std::string_view(*event).substr(0, event->size() - 3), usage.prompt,
+                       usage.prompt + usage.completion, usage.completion);
+    event = &made;
+  }
+  play.record->events.push_back({connection.send_chunk(*event), tokens});
   play.record->completion_tokens = play.tokens;
   if (!last) return schedule(play);
   connection.send_chunk(usage_event(play.head, usage) + "data: [DONE]\n\n");

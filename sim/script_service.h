@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "chunks.h"
 #include "http_server.h"
@@ -26,13 +27,14 @@ class ScriptService {
     std::uint64_t connection = 0;
     const ScriptGroup* group = nullptr;
     TruthRecord* record = nullptr;
-    Nanos start = 0;             // what the schedule counts from
-    std::size_t next = 0;        // line or event
+    Nanos start = 0;       // what the schedule counts from
+    std::size_t next = 0;  // line or event
     bool head_sent = false, raw = false;
     // Of a generated stream:
     bool continuous_usage = false, token_ids = false;
     std::int64_t tokens = 0;
     AnswerHead head;
+    std::vector<std::string> ready;  // the chunk of each entry of tokens_per_event
   };
   void schedule(Play& play);
   void play_next(std::uint64_t connection_id, const Play* expected);
@@ -40,6 +42,7 @@ class ScriptService {
   void play_event(Play& play, Connection& connection);
   void send_head(Play& play, Connection& connection);
   void finish(Play& play, Connection& connection, const char* outcome, bool cut);
+  [[nodiscard]] std::string chunk_of(const Play& play, int tokens, bool last) const;
   void prepare_stream(Play& play, const HttpRequest& request);
 
   Loop& loop_;

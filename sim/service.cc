@@ -23,7 +23,8 @@ physics::EngineCounters since(physics::EngineCounters c, const physics::EngineCo
   c.cached_tokens -= base.cached_tokens;
   c.prefix_queries -= base.prefix_queries;
   c.iteration_tokens_sum -= base.iteration_tokens_sum;
-  for (std::size_t i = 0; i < c.accepted_per_position.size(); ++i) c.accepted_per_position[i] -= base.accepted_per_position[i];
+  for (std::size_t i = 0; i < c.accepted_per_position.size(); ++i)
+    c.accepted_per_position[i] -= base.accepted_per_position[i];
   for (std::size_t i = 0; i < c.iteration_buckets.size(); ++i) c.iteration_buckets[i] -= base.iteration_buckets[i];
   return c;
 }
@@ -74,12 +75,14 @@ void Service::on_request(Connection& connection, HttpRequest request) {
   }
   if (script_.serve(connection, request)) return;
   const bool known = request.method == "GET" ? route_get(connection, request)
-                     : request.method == "POST" && route_post(connection, request);
+                                             : request.method == "POST" && route_post(connection, request);
   if (known) return;
-  static const std::vector<std::string> paths = {"/v1/models", "/v1/chat/completions", "/v1/completions", "/tokenize", "/detokenize",
-                                                 "/health", "/version", "/metrics", "/reset_prefix_cache", "/sim/truth"};
+  static const std::vector<std::string> paths = {
+      "/v1/models", "/v1/chat/completions", "/v1/completions", "/tokenize", "/detokenize", "/health", "/version",
+      "/metrics",   "/reset_prefix_cache",  "/sim/truth"};
   const bool exists = std::find(paths.begin(), paths.end(), request.path) != paths.end();
-  connection.respond(exists ? 405 : 404, kJson, exists ? R"({"detail":"Method Not Allowed"})" : R"({"detail":"Not Found"})");
+  connection.respond(exists ? 405 : 404, kJson,
+                     exists ? R"({"detail":"Method Not Allowed"})" : R"({"detail":"Not Found"})");
 }
 
 bool Service::route_get(Connection& connection, const HttpRequest& request) {
@@ -125,7 +128,8 @@ bool Service::refuse(Connection& connection, const HttpRequest& request) {
     error(connection, {429, "Too many requests; try again later.", "RateLimitError", Json()}, "retry-after: 1\r\n");
   } else if (faults_.reject_503 && rejected_503_ < *faults_.reject_503) {
     ++rejected_503_;
-    error(connection, {503, "The server is overloaded; try again later.", "ServiceUnavailableError", Json()}, "retry-after: 1\r\n");
+    error(connection, {503, "The server is overloaded; try again later.", "ServiceUnavailableError", Json()},
+          "retry-after: 1\r\n");
   } else if (faults_.empty_200) {
     connection.respond(200, "text/event-stream; charset=utf-8", {});
   } else {
@@ -147,7 +151,8 @@ void Service::generate(Connection& connection, const HttpRequest& request, bool 
     dying_ = true;
     exit_code_ = 1;
     connection.begin_chunked(200, "text/event-stream; charset=utf-8");
-    connection.send_chunk(error_event("EngineCore encountered an issue. See stack trace for the root cause.") + "data: [DONE]\n\n");
+    connection.send_chunk(error_event("EngineCore encountered an issue. See stack trace for the root cause.") +
+                          "data: [DONE]\n\n");
     connection.end_chunks();
     record.outcome = "fault_die";
     loop_.at(monotonic_now() + 200 * kMillisecond, [this] { loop_.stop(); });
@@ -159,9 +164,12 @@ void Service::generate(Connection& connection, const HttpRequest& request, bool 
 std::string Service::new_id(const HttpRequest& request, bool chat) {
   const char* prefix = chat ? "chatcmpl-" : "cmpl-";
   const std::string* given = request.header("x-request-id");
-  const auto usual = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.'; };
+  const auto usual = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+  };
   if (given != nullptr && !given->empty() && std::all_of(given->begin(), given->end(), usual)) return prefix + *given;
-  return fmt::format("{}{:016x}", prefix, physics::mix({seed_, options_.boot_index, static_cast<std::uint64_t>(++ids_)}));
+  return fmt::format("{}{:016x}", prefix,
+                     physics::mix({seed_, options_.boot_index, static_cast<std::uint64_t>(++ids_)}));
 }
 
 void Service::models(Connection& connection) {
@@ -209,11 +217,13 @@ void Service::tokenize(Connection& connection, const HttpRequest& request) {
   const auto doc = parse_json(request.body);
   const bool messages = doc && (*doc)["messages"].is_array();
   if (!doc || (!messages && !(*doc)["prompt"].as_string())) {
-    return error(connection, {400, "1 validation error:\n  {'type': 'missing', 'loc': ('body', 'prompt'), 'msg': 'Field required'}",
-                              "Bad Request", Json("body.prompt")});
+    return error(connection,
+                 {400, "1 validation error:\n  {'type': 'missing', 'loc': ('body', 'prompt'), 'msg': 'Field required'}",
+                  "Bad Request", Json("body.prompt")});
   }
-  const std::string text = messages ? render_messages((*doc)["messages"], (*doc)["add_generation_prompt"].as_bool().value_or(true))
-                                    : *(*doc)["prompt"].as_string();
+  const std::string text =
+      messages ? render_messages((*doc)["messages"], (*doc)["add_generation_prompt"].as_bool().value_or(true))
+               : *(*doc)["prompt"].as_string();
   const auto ids = tokenizer_.encode(text);
   Json strings;
   if ((*doc)["return_token_strs"].as_bool().value_or(false)) {
@@ -221,15 +231,19 @@ void Service::tokenize(Connection& connection, const HttpRequest& request) {
     for (const std::int32_t id : ids) strings.push(tokenizer_.bytes_of(id));
   }
   Json out = Json::object();
-  out.set("count", ids.size()).set("max_model_len", configured_.params.max_model_len).set("tokens", ids).set("token_strs", strings);
+  out.set("count", ids.size())
+      .set("max_model_len", configured_.params.max_model_len)
+      .set("tokens", ids)
+      .set("token_strs", strings);
   connection.respond(200, kJson, out.dump());
 }
 
 void Service::detokenize(Connection& connection, const HttpRequest& request) {
   const auto doc = parse_json(request.body);
   if (!doc || !(*doc)["tokens"].is_array()) {
-    return error(connection, {400, "1 validation error:\n  {'type': 'missing', 'loc': ('body', 'tokens'), 'msg': 'Field required'}",
-                              "Bad Request", Json("body.tokens")});
+    return error(connection,
+                 {400, "1 validation error:\n  {'type': 'missing', 'loc': ('body', 'tokens'), 'msg': 'Field required'}",
+                  "Bad Request", Json("body.tokens")});
   }
   std::vector<std::int32_t> ids;
   for (const Json& id : (*doc)["tokens"].items()) ids.push_back(static_cast<std::int32_t>(id.as_int().value_or(-1)));

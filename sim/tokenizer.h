@@ -14,7 +14,8 @@ namespace bk::sim {
 /// token a syllable. Ids: 0-255 bytes, then words, two- and three-digit numbers, Hangul syllables, and Hangul syllables
 /// after a blank.
 ///
-/// The same rules as a Hugging Face tokenizer.json: Split(regex) + ByteLevel, WordPiece without a prefix, ByteLevel decoder.
+/// The same rules as a Hugging Face tokenizer.json: Split(regex) + ByteLevel, WordPiece without a prefix, ByteLevel
+/// decoder.
 class Tokenizer {
  public:
   Tokenizer();

@@ -23,7 +23,11 @@ std::array<std::string, 256> stand_ins() {
 }
 
 Json byte_level() {
-  return Json::object().set("type", "ByteLevel").set("add_prefix_space", false).set("trim_offsets", true).set("use_regex", false);
+  return Json::object()
+      .set("type", "ByteLevel")
+      .set("add_prefix_space", false)
+      .set("trim_offsets", true)
+      .set("use_regex", false);
 }
 
 }  // namespace
@@ -38,8 +42,9 @@ std::string Tokenizer::to_hugging_face_json() const {
   }
   vocab_text += fmt::format(",\"<unk>\":{}", size());
   Json split = Json::object();
-  split.set("type", "Split").set("pattern", Json::object().set("Regex",
-      " ?[A-Za-z]{1,16}| ?[0-9]{1,3}| ?[^A-Za-z0-9 \\t\\r\\n]{1,8}|[ \\t\\r\\n]"));
+  split.set("type", "Split")
+      .set("pattern",
+           Json::object().set("Regex", " ?[A-Za-z]{1,16}| ?[0-9]{1,3}| ?[^A-Za-z0-9 \\t\\r\\n]{1,8}|[ \\t\\r\\n]"));
   split.set("behavior", "Isolated").set("invert", false);
   Json steps = Json::array();
   steps.push(split).push(byte_level());
@@ -48,11 +53,14 @@ std::string Tokenizer::to_hugging_face_json() const {
   document.set("normalizer", Json());
   document.set("pre_tokenizer", Json::object().set("type", "Sequence").set("pretokenizers", steps));
   document.set("post_processor", Json()).set("decoder", byte_level());
-  // The vocabulary is written by hand: as a Json object each of its 25,000 members would be searched for before it is set.
+  // The vocabulary is written by hand: as a Json object each of its 25,000 members would be searched for before it is
+  // set.
   std::string text = document.dump();
   text.back() = ',';
-  return text + "\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"<unk>\",\"continuing_subword_prefix\":\"\","
-                "\"max_input_chars_per_word\":100,\"vocab\":{" + vocab_text + "}}}\n";
+  return text +
+         "\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"<unk>\",\"continuing_subword_prefix\":\"\","
+         "\"max_input_chars_per_word\":100,\"vocab\":{" +
+         vocab_text + "}}}\n";
 }
 
 }  // namespace bk::sim

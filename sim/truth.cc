@@ -26,12 +26,14 @@ std::string Truth::to_json(const Json& head, std::int64_t since) const {
   const char* separator = "";
   for (const auto& r : records_) {
     if (r->index < since) continue;
-    fmt::format_to(out, "{}{{\"index\":{},\"id\":{},\"path\":{},\"client_request_id\":{},\"outcome\":{},\"received_ns\":{},"
-                        "\"head_sent_ns\":{},\"end_ns\":{},\"prompt_tokens\":{},\"cached_tokens\":{},\"completion_tokens\":{},"
-                        "\"events\":[",
-                   separator, r->index, Json(r->id).dump(), Json(r->path).dump(), Json(r->client_request_id).dump(),
-                   Json(r->outcome).dump(), r->received, r->head_sent, r->end == 0 ? "null" : std::to_string(r->end),
-                   r->prompt_tokens, r->cached_tokens, r->completion_tokens);
+    fmt::format_to(
+        out,
+        "{}{{\"index\":{},\"id\":{},\"path\":{},\"client_request_id\":{},\"outcome\":{},\"received_ns\":{},"
+        "\"head_sent_ns\":{},\"end_ns\":{},\"prompt_tokens\":{},\"cached_tokens\":{},\"completion_tokens\":{},"
+        "\"events\":[",
+        separator, r->index, Json(r->id).dump(), Json(r->path).dump(), Json(r->client_request_id).dump(),
+        Json(r->outcome).dump(), r->received, r->head_sent, r->end == 0 ? "null" : std::to_string(r->end),
+        r->prompt_tokens, r->cached_tokens, r->completion_tokens);
     const char* comma = "";
     for (const SentEvent& e : r->events) {
       fmt::format_to(out, "{}[{},{}]", comma, e.at, e.tokens);

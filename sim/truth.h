@@ -20,9 +20,9 @@ struct SentEvent {
 struct TruthRecord {
   std::int64_t index = 0;
   std::string id, path, client_request_id;
-  Nanos received = 0;     ///< its last byte had been read
+  Nanos received = 0;  ///< its last byte had been read
   Nanos head_sent = 0;
-  Nanos end = 0;          ///< the last byte was handed to the kernel; 0 while it runs
+  Nanos end = 0;  ///< the last byte was handed to the kernel; 0 while it runs
   std::int64_t prompt_tokens = 0, cached_tokens = 0, completion_tokens = 0;
   std::string outcome = "running";
   std::vector<SentEvent> events;

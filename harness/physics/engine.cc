@@ -188,11 +188,13 @@ double Engine::step_duration(const Step& step, double context) const {
 
 // Inverse of the cumulative law: one uniform decides how many drafts are accepted, as in a real verification.
 int Engine::accepted(const Sequence& s, int drafted) const {
-  const double depth = std::min(1.0, static_cast<double>(s.work.prompt_tokens + s.generated) / params_.deep_context_tokens);
+  const double depth =
+      std::min(1.0, static_cast<double>(s.work.prompt_tokens + s.generated) / params_.deep_context_tokens);
   const double factor = s.luck * params_.accept_factor * (1.0 + (params_.deep_accept_factor - 1.0) * depth);
   const double u = uniform(mix({kAccept, seed_, boot_, s.id, static_cast<std::uint64_t>(s.steps)}));
   int count = 0;
-  while (count < drafted && u < std::min(0.98, params_.accept_cumulative[static_cast<std::size_t>(count)] * factor)) ++count;
+  while (count < drafted && u < std::min(0.98, params_.accept_cumulative[static_cast<std::size_t>(count)] * factor))
+    ++count;
   return count;
 }
 
@@ -215,9 +217,7 @@ void Engine::count(const Step& step) {
   }
 }
 
-double Engine::kv_usage_ratio() const {
-  return static_cast<double>(kv_used_) / static_cast<double>(params_.kv_tokens);
-}
+double Engine::kv_usage_ratio() const { return static_cast<double>(kv_used_) / static_cast<double>(params_.kv_tokens); }
 
 void Engine::reset_prefix_cache() {
   cache_.clear();

@@ -14,9 +14,9 @@ using SequenceId = std::uint64_t;
 /// What a client asks of the engine.
 struct Work {
   std::int64_t prompt_tokens = 1;
-  std::int64_t max_tokens = 1;               ///< tokens to generate before the sequence ends
-  std::uint64_t content = 0;                 ///< hash of the prompt: the part of luck that every boot shares
-  std::vector<std::uint64_t> block_hashes;   ///< hash chain of the prompt's full blocks; empty: never cached
+  std::int64_t max_tokens = 1;              ///< tokens to generate before the sequence ends
+  std::uint64_t content = 0;                ///< hash of the prompt: the part of luck that every boot shares
+  std::vector<std::uint64_t> block_hashes;  ///< hash chain of the prompt's full blocks; empty: never cached
 };
 
 /// Hash chain of a prompt's full blocks: entry i covers tokens [0, (i+1) * block_tokens).
@@ -25,11 +25,11 @@ struct Work {
 /// Tokens that one sequence gained in one step.
 struct Emission {
   SequenceId id = 0;
-  int tokens = 0;      ///< 1 + accepted
-  int drafted = 0;     ///< draft tokens proposed (0: the first token, or no speculation)
+  int tokens = 0;   ///< 1 + accepted
+  int drafted = 0;  ///< draft tokens proposed (0: the first token, or no speculation)
   int accepted = 0;
-  bool first = false;  ///< the token that prefill gives
-  bool last = false;   ///< max_tokens reached: the sequence has left the engine
+  bool first = false;              ///< the token that prefill gives
+  bool last = false;               ///< max_tokens reached: the sequence has left the engine
   std::int64_t cached_tokens = 0;  ///< with `first`: prompt tokens that came from the prefix cache
 };
 
@@ -46,8 +46,8 @@ struct EngineCounters {
   std::int64_t steps = 0, drafts = 0, draft_tokens = 0, accepted_tokens = 0;
   std::vector<std::int64_t> accepted_per_position;
   std::int64_t prompt_tokens = 0, generation_tokens = 0, cached_tokens = 0;
-  std::int64_t prefix_queries = 0;                  ///< prompt tokens looked up in the prefix cache
-  std::vector<std::int64_t> iteration_buckets;      ///< steps by tokens processed, cumulative over iteration_bounds()
+  std::int64_t prefix_queries = 0;              ///< prompt tokens looked up in the prefix cache
+  std::vector<std::int64_t> iteration_buckets;  ///< steps by tokens processed, cumulative over iteration_bounds()
   std::int64_t iteration_tokens_sum = 0;
 };
 /// Upper bounds of the tokens-per-step histogram, without +Inf.
@@ -85,7 +85,7 @@ class Engine {
   struct Sequence {
     SequenceId id = 0;
     Work work;
-    std::int64_t computed = 0;   // prompt tokens done, cached ones included
+    std::int64_t computed = 0;  // prompt tokens done, cached ones included
     std::int64_t cached = 0;
     std::int64_t generated = 0;
     std::int64_t steps = 0;
@@ -109,8 +109,8 @@ class Engine {
   SequenceId next_id_ = 1;
   std::deque<Sequence> waiting_;
   Running running_;
-  std::int64_t kv_used_ = 0;                        // tokens reserved by running sequences
-  std::list<std::uint64_t> cache_order_;            // least recently used first
+  std::int64_t kv_used_ = 0;              // tokens reserved by running sequences
+  std::list<std::uint64_t> cache_order_;  // least recently used first
   std::unordered_map<std::uint64_t, std::list<std::uint64_t>::iterator> cache_;
   EngineCounters counters_;
 };

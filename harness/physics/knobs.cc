@@ -55,7 +55,8 @@ bool set_markov_topk(Params& p, const std::string& text) {
 }
 
 // The index is computed in 21 / frequency layers, rounded up; the depth part of a step is proportional to that, and
-// reused indices that are too old cost acceptance. Source: ledger 2026-08-11, IDXFREQ 4 -> 6/8/10/12 at 128K: +9, 0, +2, -12 %.
+// reused indices that are too old cost acceptance. Source: ledger 2026-08-11, IDXFREQ 4 -> 6/8/10/12 at 128K: +9, 0,
+// +2, -12 %.
 bool set_index_frequency(Params& p, const std::string& text) {
   const auto frequency = int_in(text, 1, 16);
   if (!frequency) return false;
@@ -92,7 +93,8 @@ bool set_korean_corrupt(Params& p, const std::string& text) {
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> all = {
       // Source: ledger 2026-08-10, GATEFUSE 0 -> 1, C = 1 at equal acceptance +3.5 %.
-      {{"GATEFUSE", "0", "0|1: fused router gate, +3.5 % decode"}, switched([](Params& p) { p.decode_scale /= 1.035; })},
+      {{"GATEFUSE", "0", "0|1: fused router gate, +3.5 % decode"},
+       switched([](Params& p) { p.decode_scale /= 1.035; })},
       // Source: ledger 2026-08-08/09, SPEC_TOKENS 5 -> 3: -7.2 %, 5 -> 7: -9.8 %.
       {{"SPEC_TOKENS", "5", "0..7: draft tokens per step"}, set_spec_tokens},
       {{"MARKOV_TOPK", "0", "0..129280: candidates of the draft bias; 512 gives +1.4 % decode"}, set_markov_topk},
@@ -104,11 +106,13 @@ const std::vector<Rule>& rules() {
       {{"IDXFREQ", "4", "1..16: layers that share one index; 6 helps deep decode, more hurts acceptance there"},
        set_index_frequency},
       // Source: ledger 2026-08-11, ONESHOT 0 -> 1, C = 1 at equal acceptance +7.5 %.
-      {{"ONESHOT", "0", "0|1: one-shot all-reduce, +7.5 % decode"}, switched([](Params& p) { p.decode_scale /= 1.075; })},
+      {{"ONESHOT", "0", "0|1: one-shot all-reduce, +7.5 % decode"},
+       switched([](Params& p) { p.decode_scale /= 1.075; })},
       {{"MAX_NUM_BATCHED", "4096", "256..32768: token budget of a step"}, set_max_num_batched},
       {{"MAX_NUM_SEQS", "32", "1..4096: sequences that may run at once"}, set_max_num_seqs},
       {{"NULLKNOB", "0", "0|1: no effect"}, switched([](Params&) {})},
-      {{"STRIDE_BUG", "0", "0|1: defect, loses facts deep in long prompts"}, switched([](Params& p) { p.stride_bug = true; })},
+      {{"STRIDE_BUG", "0", "0|1: defect, loses facts deep in long prompts"},
+       switched([](Params& p) { p.stride_bug = true; })},
       {{"KOREAN_CORRUPT", "0", "0|1/N: defect, corrupts every N-th Korean answer"}, set_korean_corrupt},
       {{"BOOT_SD", "0.003", "0..1: relative spread of step time between boots"}, number(&Params::boot_sd, 0, 1)},
       {{"DRIFT", "0", "-0.1..0.1: relative step time added per boot"}, number(&Params::drift_per_boot, -0.1, 0.1)},
@@ -147,7 +151,8 @@ Result<Configured> configure(const std::string& profile_name, const std::map<std
   for (const auto& [name, value] : values) {
     if (out.values.count(name) != 0) continue;
     const auto meant = nearest(name, names);
-    return fail(Errc::kUsage, meant ? "unknown knob; did you mean " + *meant + "?" : "unknown knob; --list-knobs names them",
+    return fail(Errc::kUsage,
+                meant ? "unknown knob; did you mean " + *meant + "?" : "unknown knob; --list-knobs names them",
                 name + "=" + value);
   }
   return out;

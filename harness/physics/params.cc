@@ -34,8 +34,8 @@ Result<Params> profile(const std::string& name) {
   if (name == "sim-dsv4") return dsv4();
   if (name == "sim") return ten_times_shorter(dsv4());
   const auto meant = nearest(name, profile_names());
-  return fail(Errc::kUsage, meant ? "unknown profile; did you mean " + *meant + "?" : "unknown profile; use sim or sim-dsv4",
-              name);
+  return fail(Errc::kUsage,
+              meant ? "unknown profile; did you mean " + *meant + "?" : "unknown profile; use sim or sim-dsv4", name);
 }
 
 Json Params::to_json() const {

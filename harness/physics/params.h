@@ -21,33 +21,33 @@ struct Params {
   double step_per_sequence_s = 0.0082;
   double step_per_context_token_s = 9.4e-8;
   double prefill_per_token_s = 3.49e-4;
-  double decode_scale = 1.0;        ///< product of the knobs that shorten a decode step
-  double draft_step_s = 0.0013;     ///< one draft position more or less, up to reference_spec_tokens
+  double decode_scale = 1.0;           ///< product of the knobs that shorten a decode step
+  double draft_step_s = 0.0013;        ///< one draft position more or less, up to reference_spec_tokens
   double draft_step_beyond_s = 0.004;  ///< one draft position beyond it (outside the captured graph)
 
-  int spec_tokens = 5;              ///< k, drafts per step and sequence; 0: no speculation
+  int spec_tokens = 5;  ///< k, drafts per step and sequence; 0: no speculation
   int reference_spec_tokens = 5;
   std::vector<double> accept_cumulative;  ///< P(at least i+1 drafts accepted), i from 0: decreasing
-  double accept_factor = 1.0;       ///< multiplies every entry (a knob that hurts acceptance)
-  double deep_accept_factor = 1.0;  ///< the same, fully at deep_context_tokens of context, none at 0
+  double accept_factor = 1.0;             ///< multiplies every entry (a knob that hurts acceptance)
+  double deep_accept_factor = 1.0;        ///< the same, fully at deep_context_tokens of context, none at 0
   double deep_context_tokens = 128000;
-  double content_luck_sd = 0.07;    ///< log-normal luck of the prompt: the same for a prompt in every boot
-  double request_luck_sd = 0.05;    ///< log-normal luck of one request
+  double content_luck_sd = 0.07;  ///< log-normal luck of the prompt: the same for a prompt in every boot
+  double request_luck_sd = 0.05;  ///< log-normal luck of one request
 
-  int max_num_batched = 4096;       ///< token budget of one step
+  int max_num_batched = 4096;  ///< token budget of one step
   int max_num_seqs = 32;
   int max_model_len = 430000;
-  int block_tokens = 256;           ///< prefix cache granularity
+  int block_tokens = 256;  ///< prefix cache granularity
   std::int64_t kv_tokens = 2'660'000;
 
-  double boot_sd = 0.003;           ///< log-normal factor on every step time of one boot
-  double drift_per_boot = 0.0;      ///< relative step time added per boot index
-  double step_sd = 0.01;            ///< log-normal factor of one step
-  double stall_per_step = 1e-4;     ///< chance that a step stalls
-  double stall_s = 0.2;             ///< length of a stall
+  double boot_sd = 0.003;        ///< log-normal factor on every step time of one boot
+  double drift_per_boot = 0.0;   ///< relative step time added per boot index
+  double step_sd = 0.01;         ///< log-normal factor of one step
+  double stall_per_step = 1e-4;  ///< chance that a step stalls
+  double stall_s = 0.2;          ///< length of a stall
 
-  bool stride_bug = false;          ///< defect: facts deep in a long prompt are lost
-  int korean_corrupt_every = 0;     ///< defect: each n-th Korean answer is corrupted; 0: none
+  bool stride_bug = false;       ///< defect: facts deep in a long prompt are lost
+  int korean_corrupt_every = 0;  ///< defect: each n-th Korean answer is corrupted; 0: none
 
   [[nodiscard]] Json to_json() const;
 };

@@ -65,9 +65,10 @@ TEST_CASE("knobs have the effects that the ledger measured, at equal acceptance"
   };
   const Mean base = mean_of("sim-dsv4", {}, {1, 12});
   const std::vector<Case> cases = {
-      {{{"GATEFUSE", "1"}}, 3.5, 0.3},    {{{"ONESHOT", "1"}}, 7.5, 0.3},      {{{"MARKOV_TOPK", "512"}}, 1.4, 0.3},
-      {{{"NULLKNOB", "1"}}, 0.0, 1e-9},   {{{"SPEC_TOKENS", "3"}}, -7.2, 2.0}, {{{"SPEC_TOKENS", "7"}}, -9.8, 2.0},
-      {{{"REFINE", "1"}}, -33.0, 2.5},    {{{"MAX_NUM_BATCHED", "8192"}}, 0.0, 1e-9},
+      {{{"GATEFUSE", "1"}}, 3.5, 0.3},      {{{"ONESHOT", "1"}}, 7.5, 0.3},
+      {{{"MARKOV_TOPK", "512"}}, 1.4, 0.3}, {{{"NULLKNOB", "1"}}, 0.0, 1e-9},
+      {{{"SPEC_TOKENS", "3"}}, -7.2, 2.0},  {{{"SPEC_TOKENS", "7"}}, -9.8, 2.0},
+      {{{"REFINE", "1"}}, -33.0, 2.5},      {{{"MAX_NUM_BATCHED", "8192"}}, 0.0, 1e-9},
   };
   for (const Case& c : cases) {
     INFO(c.knobs.begin()->first << "=" << c.knobs.begin()->second);
@@ -103,8 +104,11 @@ TEST_CASE("acceptance moves by luck from request to request") {
 TEST_CASE("an unknown knob, profile or value is refused with what was probably meant") {
   CHECK(configure("sim", {{"GATEFUS", "1"}}).error().what.find("GATEFUSE") != std::string::npos);
   CHECK(configure("simm", {}).error().what.find("sim") != std::string::npos);
-  for (const auto& [name, value] : std::map<std::string, std::string>{
-           {"GATEFUSE", "2"}, {"SPEC_TOKENS", "8"}, {"KOREAN_CORRUPT", "16"}, {"BOOT_SD", "nan"}, {"MAX_NUM_SEQS", "0"}}) {
+  for (const auto& [name, value] : std::map<std::string, std::string>{{"GATEFUSE", "2"},
+                                                                      {"SPEC_TOKENS", "8"},
+                                                                      {"KOREAN_CORRUPT", "16"},
+                                                                      {"BOOT_SD", "nan"},
+                                                                      {"MAX_NUM_SEQS", "0"}}) {
     INFO(name);
     const auto refused = configure("sim", {{name, value}});
     REQUIRE_FALSE(refused);

@@ -77,8 +77,9 @@ int EngineProcess::open(const std::string& method, const std::string& path, cons
   address.sin_port = htons(static_cast<std::uint16_t>(port_));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   REQUIRE(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-  const std::string request = fmt::format("{} {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{}Content-Length: {}\r\n\r\n{}", method,
-                                          path, headers, body.size(), body);
+  const std::string request =
+      fmt::format("{} {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{}Content-Length: {}\r\n\r\n{}", method, path,
+                  headers, body.size(), body);
   REQUIRE(send(fd, request.data(), request.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(request.size()));
   return fd;
 }
@@ -94,7 +95,8 @@ Answer read_answer(int fd) {
   std::string bytes;
   std::array<char, 65536> buffer;
   ssize_t got = 0;
-  while ((got = recv(fd, buffer.data(), buffer.size(), 0)) > 0) bytes.append(buffer.data(), static_cast<std::size_t>(got));
+  while ((got = recv(fd, buffer.data(), buffer.size(), 0)) > 0)
+    bytes.append(buffer.data(), static_cast<std::size_t>(got));
   close(fd);
   Answer answer;
   const std::size_t end = bytes.find("\r\n\r\n");

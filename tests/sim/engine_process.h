@@ -23,7 +23,8 @@ struct Answer {
 /// A sim-engine process on a free port, ended with the object.
 class EngineProcess {
  public:
-  explicit EngineProcess(const std::vector<std::string>& flags = {}, const std::map<std::string, std::string>& env = {});
+  explicit EngineProcess(const std::vector<std::string>& flags = {},
+                         const std::map<std::string, std::string>& env = {});
   [[nodiscard]] Answer get(const std::string& path) const { return exchange("GET", path, {}); }
   [[nodiscard]] Answer post(const std::string& path, const std::string& body, const std::string& headers = {}) const {
     return exchange("POST", path, body, headers);

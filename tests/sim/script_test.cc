@@ -11,10 +11,14 @@ using testing::Answer;
 using testing::EngineProcess;
 
 TEST_CASE("script lines are grouped by path and request and ordered by time") {
-  const auto script = parse_script("# a comment\n\n"
-                                   R"({"request":0,"at_ms":20,"data":"b"})" "\n"
-                                   R"({"request":0,"at_ms":5,"hex":"61FF"})" "\n"
-                                   R"({"path":"/metrics","status":503,"data":"no"})" "\n");
+  const auto script = parse_script(
+      "# a comment\n\n"
+      R"({"request":0,"at_ms":20,"data":"b"})"
+      "\n"
+      R"({"request":0,"at_ms":5,"hex":"61FF"})"
+      "\n"
+      R"({"path":"/metrics","status":503,"data":"no"})"
+      "\n");
   REQUIRE(script);
   REQUIRE(script->groups.size() == 2);
   CHECK(script->groups[0].lines[0].bytes == "a\xFF");
@@ -54,13 +58,21 @@ struct ScriptFile {
 };
 
 TEST_CASE("scripted bytes arrive as they stand, framed or raw, cut or whole") {
-  const ScriptFile file(R"({"request":0,"data":"data: {\"a\":"})" "\n"
-                        R"({"request":0,"at_ms":30,"data":"1}\n\n","tokens":2})" "\n"
-                        R"({"request":1,"data":"data: x\n\n"})" "\n"
-                        R"({"request":1,"at_ms":10,"data":""})" "\n"
-                        R"({"request":2,"raw":"HTTP/1.1 418 Odd\r\nContent-Length: 3\r\n\r\nabc"})" "\n"
-                        R"({"request":3,"status":503,"headers":{"Retry-After":"7","Content-Type":"application/json"},"data":"{}"})" "\n"
-                        R"({"path":"/metrics","data":"a 1\n"})" "\n");
+  const ScriptFile file(
+      R"({"request":0,"data":"data: {\"a\":"})"
+      "\n"
+      R"({"request":0,"at_ms":30,"data":"1}\n\n","tokens":2})"
+      "\n"
+      R"({"request":1,"data":"data: x\n\n"})"
+      "\n"
+      R"({"request":1,"at_ms":10,"data":""})"
+      "\n"
+      R"({"request":2,"raw":"HTTP/1.1 418 Odd\r\nContent-Length: 3\r\n\r\nabc"})"
+      "\n"
+      R"({"request":3,"status":503,"headers":{"Retry-After":"7","Content-Type":"application/json"},"data":"{}"})"
+      "\n"
+      R"({"path":"/metrics","data":"a 1\n"})"
+      "\n");
   const EngineProcess engine({"--script", file.path()});
   const std::string chat = "/v1/chat/completions";
   const Answer whole = engine.post(chat, "{}");
@@ -79,16 +91,20 @@ TEST_CASE("scripted bytes arrive as they stand, framed or raw, cut or whole") {
   CHECK(engine.get("/v1/models").status == 200);  // what no line names is served by the engine
   const Json truth = engine.truth();
   const Json& events = truth["requests"].items().at(0)["events"];
-  CHECK(*events.items().at(1).items().at(0).as_int() - *truth["requests"].items().at(0)["received_ns"].as_int() >= 30 * kMillisecond);
+  CHECK(*events.items().at(1).items().at(0).as_int() - *truth["requests"].items().at(0)["received_ns"].as_int() >=
+        30 * kMillisecond);
   CHECK(events.items().at(1).items().at(1).as_int() == 2);
 }
 
 TEST_CASE("a generated stream keeps its absolute schedule for every client at once") {
-  const ScriptFile file(R"({"stream":{"first_ms":40,"every_ms":5,"events":30,"tokens_per_event":[1,2,8],"phase":"spread"}})" "\n");
+  const ScriptFile file(
+      R"({"stream":{"first_ms":40,"every_ms":5,"events":30,"tokens_per_event":[1,2,8],"phase":"spread"}})"
+      "\n");
   const EngineProcess engine({"--script", file.path()});
   constexpr int kClients = 16;
   std::vector<int> sockets;
-  for (int i = 0; i < kClients; ++i) sockets.push_back(engine.open("POST", "/v1/chat/completions", R"({"stream":true,"return_token_ids":true})"));
+  for (int i = 0; i < kClients; ++i)
+    sockets.push_back(engine.open("POST", "/v1/chat/completions", R"({"stream":true,"return_token_ids":true})"));
   for (const int fd : sockets) {
     const Answer answer = testing::read_answer(fd);
     CHECK(answer.complete);

@@ -10,7 +10,8 @@ using testing::Answer;
 using testing::chat_body;
 using testing::EngineProcess;
 
-const char* const kStream = R"("stream":true,"max_tokens":64,"ignore_eos":true,"stream_options":{"include_usage":true},"return_token_ids":true)";
+const char* const kStream =
+    R"("stream":true,"max_tokens":64,"ignore_eos":true,"stream_options":{"include_usage":true},"return_token_ids":true)";
 
 // Tokens, text and usage of a streamed answer.
 struct Read {
@@ -44,7 +45,8 @@ Read read_stream(const Answer& answer) {
 
 TEST_CASE("a streamed answer, its usage, the counters and the truth agree to the last token") {
   const EngineProcess engine;
-  const Answer answer = engine.post("/v1/chat/completions", chat_body("Tell me of tides", kStream), "X-Request-Id: abc\r\n");
+  const Answer answer =
+      engine.post("/v1/chat/completions", chat_body("Tell me of tides", kStream), "X-Request-Id: abc\r\n");
   CHECK(answer.status == 200);
   CHECK(answer.complete);
   const Read read = read_stream(answer);
@@ -83,10 +85,12 @@ TEST_CASE("thinking can be turned off, choices multiplied, usage made continuous
   const std::string no_thinking = R"("chat_template_kwargs":{"thinking":false},)";
   const Read plain = read_stream(engine.post("/v1/chat/completions", chat_body("Of rivers", no_thinking + kStream)));
   CHECK(plain.reasoning.empty());
-  const Answer two = engine.post("/v1/chat/completions", chat_body("Of rivers", R"("n":2,"max_tokens":8,"ignore_eos":true)"));
+  const Answer two =
+      engine.post("/v1/chat/completions", chat_body("Of rivers", R"("n":2,"max_tokens":8,"ignore_eos":true)"));
   CHECK(two.json()["choices"].items().size() == 2);
   CHECK(two.json()["usage"]["completion_tokens"].as_int() == 16);
-  const Answer running = engine.post("/v1/completions",
+  const Answer running = engine.post(
+      "/v1/completions",
       R"({"prompt":"Of rivers","max_tokens":9,"stream":true,"ignore_eos":true,"stream_options":{"continuous_usage_stats":true}})");
   std::int64_t before = 0;
   for (const std::string& data : running.events()) {
@@ -104,7 +108,9 @@ TEST_CASE("a repeated prompt is reported as cached, until the cache is reset") {
   for (int i = 0; i < 600; ++i) prompt += "river ";
   const std::string body = chat_body(prompt, R"("max_tokens":1)");
   const auto cached = [&] {
-    return *engine.post("/v1/chat/completions", body).json()["usage"]["prompt_tokens_details"]["cached_tokens"].as_int();
+    return *engine.post("/v1/chat/completions", body)
+                .json()["usage"]["prompt_tokens_details"]["cached_tokens"]
+                .as_int();
   };
   CHECK(cached() == 0);
   CHECK(cached() == 512);
@@ -149,13 +155,16 @@ TEST_CASE("tokenize and detokenize are each other's inverse, and count as usage 
   CHECK(engine.post("/detokenize", Json::object().set("tokens", ids).dump()).json()["prompt"].as_string() ==
         "The tide is high. 태양광 123");
   const std::int64_t count = *engine.post("/tokenize", chat_body("Of rivers", "")).json()["count"].as_int();
-  CHECK(engine.post("/v1/chat/completions", chat_body("Of rivers", R"("max_tokens":1)")).json()["usage"]["prompt_tokens"].as_int() == count);
+  CHECK(engine.post("/v1/chat/completions", chat_body("Of rivers", R"("max_tokens":1)"))
+            .json()["usage"]["prompt_tokens"]
+            .as_int() == count);
 }
 
 TEST_CASE("every knob leaves its proof, and the truth names it") {
   const EngineProcess engine({"--knob", "GATEFUSE=1", "--seed", "9", "--boot-index", "2"});
   for (const physics::Knob& knob : physics::knobs()) {
-    CHECK(engine.log().find("proof " + knob.name + "=" + (knob.name == "GATEFUSE" ? "1" : knob.default_value) + "\n") != std::string::npos);
+    CHECK(engine.log().find("proof " + knob.name + "=" + (knob.name == "GATEFUSE" ? "1" : knob.default_value) + "\n") !=
+          std::string::npos);
   }
   const Json truth = engine.truth();
   CHECK(truth["knobs"]["GATEFUSE"].as_string() == "1");
@@ -178,10 +187,12 @@ TEST_CASE("planted facts are found in the prompt; the stride defect loses the de
   const auto ask = [](const EngineProcess& engine, int words) {
     std::string filler;
     for (int i = 0; i < words; ++i) filler += i % 3 == 0 ? "river " : i % 3 == 1 ? "copper " : "meadow ";
-    const std::string prompt = filler + "\nThe damping coefficient of the quarry resonator is 8127.\n" + filler +
-                               "\n\nQuestion: What is the damping coefficient of the quarry resonator? Answer with the number.";
+    const std::string prompt =
+        filler + "\nThe damping coefficient of the quarry resonator is 8127.\n" + filler +
+        "\n\nQuestion: What is the damping coefficient of the quarry resonator? Answer with the number.";
     const Answer answer = engine.post("/v1/chat/completions", chat_body(prompt, R"("max_tokens":120,"temperature":0)"));
-    return answer.json()["choices"].items().at(0)["message"]["content"].as_string().value_or("").find("8127") != std::string::npos;
+    return answer.json()["choices"].items().at(0)["message"]["content"].as_string().value_or("").find("8127") !=
+           std::string::npos;
   };
   const EngineProcess sound;
   CHECK(ask(sound, 800));
@@ -196,8 +207,11 @@ TEST_CASE("the Korean defect corrupts every n-th Korean answer and no other") {
   int korean = 0, english = 0;
   for (int i = 0; i < 8; ++i) {
     const std::string more = R"("max_tokens":200,"ignore_eos":true)";
-    korean += engine.post("/v1/chat/completions", chat_body("배터리에 대해 설명해 주세요", more)).body.find("\xEF\xBF\xBD") != std::string::npos;
-    english += engine.post("/v1/chat/completions", chat_body("Explain batteries", more)).body.find("\xEF\xBF\xBD") != std::string::npos;
+    korean +=
+        engine.post("/v1/chat/completions", chat_body("배터리에 대해 설명해 주세요", more)).body.find("\xEF\xBF\xBD") !=
+        std::string::npos;
+    english += engine.post("/v1/chat/completions", chat_body("Explain batteries", more)).body.find("\xEF\xBF\xBD") !=
+               std::string::npos;
   }
   CHECK(korean == 2);
   CHECK(english == 0);
@@ -211,9 +225,12 @@ TEST_CASE("a taken port, a wrong flag and a wrong knob end with one line and the
     std::string text;
   };
   const std::vector<Case> cases = {
-      {{"--port", std::to_string(engine.port())}, 3, "--port"},      {{"--profil", "sim"}, 2, "--profile"},
-      {{"--knob", "GATEFUS=1"}, 2, "GATEFUSE"},                      {{"--fault", "crfl"}, 2, "crlf"},
-      {{"--script", "/nowhere/x.jsonl"}, 3, "/nowhere/x.jsonl"},     {{"--api-key-env", "BK_NO_SUCH"}, 2, "BK_NO_SUCH"},
+      {{"--port", std::to_string(engine.port())}, 3, "--port"},
+      {{"--profil", "sim"}, 2, "--profile"},
+      {{"--knob", "GATEFUS=1"}, 2, "GATEFUSE"},
+      {{"--fault", "crfl"}, 2, "crlf"},
+      {{"--script", "/nowhere/x.jsonl"}, 3, "/nowhere/x.jsonl"},
+      {{"--api-key-env", "BK_NO_SUCH"}, 2, "BK_NO_SUCH"},
   };
   for (const Case& c : cases) {
     Command command;

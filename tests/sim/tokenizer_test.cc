@@ -49,7 +49,8 @@ TEST_CASE("English words take few tokens, Korean a token a syllable") {
   const Tokenizer tokenizer;
   CHECK(tokenizer.encode("river lantern copper meadow engine harbor pebble window thunder garden").size() == 10);
   CHECK(tokenizer.encode("태양광 인버터").size() == 6);
-  const std::string prose = "The quiet harbor changes in the early morning and people walk along the coast without hurry";
+  const std::string prose =
+      "The quiet harbor changes in the early morning and people walk along the coast without hurry";
   const double per_word = static_cast<double>(tokenizer.encode(prose).size()) / 16.0;
   CHECK(per_word >= 1.0);
   CHECK(per_word <= 1.5);

@@ -49,15 +49,18 @@ TEST_CASE("an answer is the sentence of the document that shares the question's 
     std::vector<std::string> keys;
   };
   for (const Case& c : {Case{"What is the damping coefficient of the quarry resonator?", {"5521"}},
-                        Case{"Who signed the soil inspection certificate, and on which day of which month?", {"Castellan", "14", "May"}},
-                        Case{"How is the coolant bypass lever labelled, and beside which staircase does it hang?", {"K-42", "north"}}}) {
+                        Case{"Who signed the soil inspection certificate, and on which day of which month?",
+                             {"Castellan", "14", "May"}},
+                        Case{"How is the coolant bypass lever labelled, and beside which staircase does it hang?",
+                             {"K-42", "north"}}}) {
     INFO(c.question);
     const auto found = find_answer(document + "\n" + c.question, c.question);
     REQUIRE(found.size() == 1);
     for (const std::string& key : c.keys) CHECK(found[0].find(key) != std::string::npos);
   }
-  const std::string all = "What is the damping coefficient of the quarry resonator? Who signed the soil inspection certificate? "
-                          "How is the coolant bypass lever labelled, and beside which staircase does it hang?";
+  const std::string all =
+      "What is the damping coefficient of the quarry resonator? Who signed the soil inspection certificate? "
+      "How is the coolant bypass lever labelled, and beside which staircase does it hang?";
   CHECK(find_answer(document + "\n" + all, all).size() == 3);
   CHECK(find_answer(document, "What colour is the sky above Lisbon?").empty());
   // Nothing is known that the document does not say.
@@ -66,7 +69,8 @@ TEST_CASE("an answer is the sentence of the document that shares the question's 
 
 TEST_CASE("only a message that asks holds a question") {
   CHECK(question_in("Some text. What is it? Answer briefly.") == "What is it?");
-  CHECK(question_in("filler?\nfiller\n\nQuestion: Tell all. What is a? In short. Who is b?") == "What is a? In short. Who is b?");
+  CHECK(question_in("filler?\nfiller\n\nQuestion: Tell all. What is a? In short. Who is b?") ==
+        "What is a? In short. Who is b?");
   CHECK(question_in("text\ntext\nList the three facts.") == "List the three facts.");
   CHECK(question_in("Explain tides").empty());
 }
