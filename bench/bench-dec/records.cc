@@ -87,8 +87,7 @@ report::Records summary_records(const std::vector<load::Sample>& samples) {
         if (!sample.warmup && sample.concurrency == concurrency) values.push_back(metric(sample, name));
       }
       const stats::Summary summary = stats::summarize(values);
-      records.rows.push_back(
-          {concurrency, name, summary.n, summary.mean, summary.median, summary.min, summary.max});
+      records.rows.push_back({concurrency, name, summary.n, summary.mean, summary.median, summary.min, summary.max});
     }
   }
   return records;

@@ -22,9 +22,9 @@ void register_flags(cli::App& app, Options& options) {
   using cli::Common;
   options.common.reps = 6;
   options.common.seed = 0;
-  options.common.add_to(app, {Common::kConnection, Common::kExtraBody, Common::kMetrics, Common::kSeed, Common::kReps,
-                              Common::kWarmup, Common::kDb, Common::kFormat, Common::kOut, Common::kDryRun,
-                              Common::kQuiet});
+  options.common.add_to(
+      app, {Common::kConnection, Common::kExtraBody, Common::kMetrics, Common::kSeed, Common::kReps, Common::kWarmup,
+            Common::kDb, Common::kFormat, Common::kOut, Common::kDryRun, Common::kQuiet});
   app.section("MEASUREMENT");
   app.option("-C,--concurrency", options.concurrency, "streams at once, each value a cell of its own")
       .separated_by(',')
@@ -94,12 +94,10 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   tool::KeepingSink keep(streams, options.common.quiet);
   leg::DecodePlan plan = plan_of(options);
   plan.stopped = [&] { return interrupts.interrupted(); };
-  const Status done =
-      tool::record_leg({"bench-dec", "decode", plan_json(options), options.common.db, options.common.seed, args},
-                       server, streams, keep, [&](leg::Sink& sink) {
-                         return leg::run_decode(*server.transport, server.endpoint, plan, sink);
-                       });
-  print(keep.samples, server, format, output.stream());
+  const Status done = tool::record_leg(
+      {"bench-dec", "decode", plan_json(options), options.common.db, options.common.seed, args}, server, streams, keep,
+      [&](leg::Sink& sink) { return leg::run_decode(*server.transport, server.endpoint, plan, sink); });
+  if (done || !keep.samples.empty()) print(keep.samples, server, format, output.stream());
   BK_TRY(output.close());
   BK_TRY(done);
   return tool::outcome_of(keep.samples);

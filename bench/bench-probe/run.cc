@@ -34,7 +34,8 @@ void register_flags(cli::App& app, Options& options) {
   app.option("-n,--requests", options.requests, "measured requests, one after another").range(1, 100000).value("N");
   app.option("--prompt-tokens", options.prompt_tokens, "length of each cold prompt").range(32, 10'000'000).value("N");
   app.option("--tokens", options.tokens, "tokens asked for").range(1, 1'000'000).value("N");
-  app.flag("--stop-early", options.stop_early, "let the model end its reply; without it exactly --tokens are asked for");
+  app.flag("--stop-early", options.stop_early,
+           "let the model end its reply; without it exactly --tokens are asked for");
   app.description(
       "Sends cold prompts of about 2048 tokens, each with a nonce of its own in its first line, discards the first two "
       "and reports the median of the rest. With -n 1 and --json, one request whole.");
@@ -91,7 +92,8 @@ report::Records records_of(const std::vector<load::Sample>& samples) {
   for (const load::Sample& sample : samples) {
     if (sample.warmup) continue;
     const stream::RequestRecord& record = sample.requests.front();
-    std::vector<Json> row = {std::to_string(sample.index + 1), record.usage ? Json(record.usage->prompt_tokens) : Json(),
+    std::vector<Json> row = {std::to_string(sample.index + 1),
+                             record.usage ? Json(record.usage->prompt_tokens) : Json(),
                              record.usage ? Json(record.usage->cached_tokens) : Json(), record.completion_tokens};
     for (std::size_t i = 0; i < std::size(kMetrics); ++i) {
       columns[i].push_back(metric(sample, kMetrics[i]));
@@ -158,12 +160,10 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   tool::KeepingSink keep(streams, options.common.quiet);
   leg::ProbePlan plan = plan_of(options);
   plan.stopped = [&] { return interrupts.interrupted(); };
-  const Status done =
-      tool::record_leg({"bench-probe", "probe", plan_json(options), options.common.db, options.common.seed, args},
-                       server, streams, keep, [&](leg::Sink& sink) {
-                         return leg::run_probe(*server.transport, server.endpoint, plan, sink);
-                       });
-  print(keep.samples, server, format, output.stream());
+  const Status done = tool::record_leg(
+      {"bench-probe", "probe", plan_json(options), options.common.db, options.common.seed, args}, server, streams, keep,
+      [&](leg::Sink& sink) { return leg::run_probe(*server.transport, server.endpoint, plan, sink); });
+  if (done || !keep.samples.empty()) print(keep.samples, server, format, output.stream());
   BK_TRY(output.close());
   BK_TRY(done);
   return tool::outcome_of(keep.samples);

@@ -79,12 +79,18 @@ Result<Json> convert(const simdjson::dom::element& element, int depth) {
       }
       return out;
     }
-    case simdjson::dom::element_type::STRING: return Json(std::string_view(element.get_string().value_unsafe()));
-    case simdjson::dom::element_type::INT64: return Json(std::int64_t{element.get_int64().value_unsafe()});
-    case simdjson::dom::element_type::UINT64: return Json(static_cast<double>(element.get_uint64().value_unsafe()));
-    case simdjson::dom::element_type::DOUBLE: return Json(double{element.get_double().value_unsafe()});
-    case simdjson::dom::element_type::BOOL: return Json(bool{element.get_bool().value_unsafe()});
-    case simdjson::dom::element_type::NULL_VALUE: return Json();
+    case simdjson::dom::element_type::STRING:
+      return Json(std::string_view(element.get_string().value_unsafe()));
+    case simdjson::dom::element_type::INT64:
+      return Json(std::int64_t{element.get_int64().value_unsafe()});
+    case simdjson::dom::element_type::UINT64:
+      return Json(static_cast<double>(element.get_uint64().value_unsafe()));
+    case simdjson::dom::element_type::DOUBLE:
+      return Json(double{element.get_double().value_unsafe()});
+    case simdjson::dom::element_type::BOOL:
+      return Json(bool{element.get_bool().value_unsafe()});
+    case simdjson::dom::element_type::NULL_VALUE:
+      return Json();
   }
   return Json();
 }

@@ -20,21 +20,22 @@ class Json {
   using Object = std::vector<Member>;
 
   Json() = default;
-  Json(std::nullptr_t) {}                                        // NOLINT(google-explicit-constructor)
-  Json(bool value) : value_(value) {}                            // NOLINT(google-explicit-constructor)
-  Json(int value) : value_(std::int64_t{value}) {}               // NOLINT(google-explicit-constructor)
-  Json(std::int64_t value) : value_(value) {}                    // NOLINT(google-explicit-constructor)
+  Json(std::nullptr_t) {}                                                // NOLINT(google-explicit-constructor)
+  Json(bool value) : value_(value) {}                                    // NOLINT(google-explicit-constructor)
+  Json(int value) : value_(std::int64_t{value}) {}                       // NOLINT(google-explicit-constructor)
+  Json(std::int64_t value) : value_(value) {}                            // NOLINT(google-explicit-constructor)
   Json(std::size_t value) : value_(static_cast<std::int64_t>(value)) {}  // NOLINT(google-explicit-constructor)
-  Json(double value);                                            // NOLINT(google-explicit-constructor)
-  Json(std::string value) : value_(std::move(value)) {}          // NOLINT(google-explicit-constructor)
-  Json(std::string_view value) : value_(std::string(value)) {}   // NOLINT(google-explicit-constructor)
-  Json(const char* value) : value_(std::string(value)) {}        // NOLINT(google-explicit-constructor)
+  Json(double value);                                                    // NOLINT(google-explicit-constructor)
+  Json(std::string value) : value_(std::move(value)) {}                  // NOLINT(google-explicit-constructor)
+  Json(std::string_view value) : value_(std::string(value)) {}           // NOLINT(google-explicit-constructor)
+  Json(const char* value) : value_(std::string(value)) {}                // NOLINT(google-explicit-constructor)
   template <class T>
-  Json(const std::optional<T>& value) {                          // NOLINT(google-explicit-constructor)
+  Json(const std::optional<T>& value) {  // NOLINT(google-explicit-constructor)
     if (value) *this = Json(*value);
   }
   template <class T>
-  Json(const std::vector<T>& values) : value_(Array(values.begin(), values.end())) {}  // NOLINT(google-explicit-constructor)
+  Json(const std::vector<T>& values)
+      : value_(Array(values.begin(), values.end())) {}  // NOLINT(google-explicit-constructor)
 
   static Json array() { return Json(Array{}, 0); }
   static Json object() { return Json(Object{}, 0); }
@@ -44,12 +45,12 @@ class Json {
   [[nodiscard]] bool is_array() const { return std::holds_alternative<Array>(value_); }
 
   [[nodiscard]] std::optional<bool> as_bool() const;
-  [[nodiscard]] std::optional<std::int64_t> as_int() const;   ///< whole numbers only
-  [[nodiscard]] std::optional<double> as_double() const;      ///< any number
+  [[nodiscard]] std::optional<std::int64_t> as_int() const;  ///< whole numbers only
+  [[nodiscard]] std::optional<double> as_double() const;     ///< any number
   [[nodiscard]] std::optional<std::string> as_string() const;
-  [[nodiscard]] const Array& items() const;                   ///< empty unless an array
-  [[nodiscard]] const Object& members() const;                ///< empty unless an object
-  [[nodiscard]] const Json* find(std::string_view key) const; ///< nullptr when absent or not an object
+  [[nodiscard]] const Array& items() const;                    ///< empty unless an array
+  [[nodiscard]] const Object& members() const;                 ///< empty unless an object
+  [[nodiscard]] const Json* find(std::string_view key) const;  ///< nullptr when absent or not an object
   /// The member, or a null value: `doc["usage"]["prompt_tokens"].as_int()` never fails.
   [[nodiscard]] const Json& operator[](std::string_view key) const;
 

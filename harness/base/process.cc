@@ -79,9 +79,7 @@ Result<pid_t> launch(const Command& command, const Streams& streams) {
   return pid;
 }
 
-Exit decode(int status) {
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)};
-}
+Exit decode(int status) { return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)}; }
 
 }  // namespace
 

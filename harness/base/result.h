@@ -26,18 +26,18 @@ using Status = Result<void>;
 }  // namespace bk
 
 /// Returns the error of `expr` from the enclosing function when there is one.
-#define BK_TRY(expr)                                                  \
-  do {                                                                \
-    if (auto bk_status_ = (expr); !bk_status_) {                      \
+#define BK_TRY(expr)                                                       \
+  do {                                                                     \
+    if (auto bk_status_ = (expr); !bk_status_) {                           \
       return ::tl::unexpected<::bk::Error>(std::move(bk_status_).error()); \
-    }                                                                 \
+    }                                                                      \
   } while (false)
 
 #define BK_CONCAT_INNER(a, b) a##b
 #define BK_CONCAT(a, b) BK_CONCAT_INNER(a, b)
-#define BK_ASSIGN_INNER(tmp, lhs, expr)                                          \
-  auto tmp = (expr);                                                             \
-  if (!tmp) return ::tl::unexpected<::bk::Error>(std::move(tmp).error());        \
+#define BK_ASSIGN_INNER(tmp, lhs, expr)                                   \
+  auto tmp = (expr);                                                      \
+  if (!tmp) return ::tl::unexpected<::bk::Error>(std::move(tmp).error()); \
   lhs = std::move(*tmp)
 /// `BK_ASSIGN(auto x, f());` takes the value of f(), or returns its error.
 #define BK_ASSIGN(lhs, expr) BK_ASSIGN_INNER(BK_CONCAT(bk_result_, __LINE__), lhs, expr)

@@ -9,7 +9,8 @@
 namespace bk::leg {
 namespace {
 
-// The seed rule of the historical tool: repetition r at concurrency C has seed r + 1000 C, its request i seed * 131 + i.
+// The seed rule of the historical tool: repetition r at concurrency C has seed r + 1000 C, its request i seed * 131 +
+// i.
 std::uint64_t prompt_seed(const DecodePlan& plan, int concurrency, int rep, int request) {
   const auto seed = static_cast<std::uint64_t>(rep + 1000 * concurrency);
   return plan.seed + seed * 131 + static_cast<std::uint64_t>(request);

@@ -19,10 +19,10 @@ struct DecodePlan {
   int warmup = 1;
   int max_tokens = 768;
   double temperature = 0.95;
-  bool ignore_eos = false;          ///< ask for exactly max_tokens; a shorter answer then fails
-  std::uint64_t seed = 0;           ///< added to the seeds of every prompt
+  bool ignore_eos = false;  ///< ask for exactly max_tokens; a shorter answer then fails
+  std::uint64_t seed = 0;   ///< added to the seeds of every prompt
   Nanos request_timeout = 1800 * kSecond;
-  std::function<bool()> stopped;    ///< polled while requests run; empty: never
+  std::function<bool()> stopped;  ///< polled while requests run; empty: never
 };
 
 /// Runs the rounds and hands each sample to the sink as it ends. Cells are "C=1", "C=2" …. Metrics of a sample:

@@ -70,8 +70,8 @@ class PromptMaker {
 void note_cache(load::Sample* sample, Sink& sink) {
   const stream::RequestRecord& record = sample->requests.front();
   const auto cached = record.usage ? record.usage->cached_tokens : std::nullopt;
-  sample->metrics["cached_tokens"] = cached ? stream::Figure::of(static_cast<double>(*cached))
-                                            : stream::Figure::none("not_reported");
+  sample->metrics["cached_tokens"] =
+      cached ? stream::Figure::of(static_cast<double>(*cached)) : stream::Figure::none("not_reported");
   if (cached.value_or(0) > 0 && !sample->warmup) {
     sink.warn(fmt::format("{} of {} prompt tokens came from the server's prefix cache: not a cold prompt", *cached,
                           record.usage->prompt_tokens.value_or(0)));

@@ -13,15 +13,16 @@ const char* to_string(GateVerdict verdict);
 
 /// One gate's outcome in one boot: score of asked ("9/9"), and every question with its answer.
 struct GateResult {
-  std::string name;          ///< "check-quality", "needle-256k" …
+  std::string name;  ///< "check-quality", "needle-256k" …
   GateVerdict verdict = GateVerdict::kNoAnswer;
   int passed = 0, asked = 0;
-  std::string detail;        ///< one line for people
-  Json questions;            ///< array: question, expected, answer, verdict, reason
+  std::string detail;  ///< one line for people
+  Json questions;      ///< array: question, expected, answer, verdict, reason
   std::vector<stream::RequestRecord> requests;
 };
 
-/// Where a leg puts what it measured, as it is measured: the database, a table, a progress line. An error stops the leg.
+/// Where a leg puts what it measured, as it is measured: the database, a table, a progress line. An error stops the
+/// leg.
 class Sink {
  public:
   virtual ~Sink() = default;

@@ -112,7 +112,10 @@ Result<cli::ExitCode> outcome_of(const std::vector<load::Sample>& samples) {
 
 Json output_head(const std::string& program) {
   Json head = Json::object();
-  head.set("schema_version", kSchemaVersion).set("tool", program).set("tool_version", version()).set("commit", commit());
+  head.set("schema_version", kSchemaVersion)
+      .set("tool", program)
+      .set("tool_version", version())
+      .set("commit", commit());
   return head;
 }
 

@@ -49,12 +49,12 @@ class KeepingSink final : public leg::Sink {
 
 /// One hand-run leg, recorded: a run and a leg in results.db around `body`, which measures into the sink it is given.
 struct Recorded {
-  std::string program;   ///< "bench-dec"
-  std::string leg;       ///< "decode"
-  Json plan;             ///< what the leg was asked for
-  std::string db;        ///< results.db, or where --db points
+  std::string program;  ///< "bench-dec"
+  std::string leg;      ///< "decode"
+  Json plan;            ///< what the leg was asked for
+  std::string db;       ///< results.db, or where --db points
   std::uint64_t seed = 0;
-  cli::Args args;        ///< command line; secrets are taken out
+  cli::Args args;  ///< command line; secrets are taken out
 };
 [[nodiscard]] Status record_leg(const Recorded& what, const Server& server, cli::Streams& streams, KeepingSink& keep,
                                 const std::function<Status(leg::Sink&)>& body);

@@ -22,7 +22,11 @@ TEST_CASE("sha256 gives the digests of FIPS 180-4 for any split") {
 
 TEST_CASE("json keeps order, escapes, and writes what is not finite as null") {
   Json doc = Json::object();
-  doc.set("b", 1).set("a", "x\"\n\xff").set("n", std::optional<double>()).set("inf", 1.0 / 0.0).set("l", std::vector<int>{1, 2});
+  doc.set("b", 1)
+      .set("a", "x\"\n\xff")
+      .set("n", std::optional<double>())
+      .set("inf", 1.0 / 0.0)
+      .set("l", std::vector<int>{1, 2});
   CHECK(doc.dump() == "{\"b\":1,\"a\":\"x\\\"\\n\xEF\xBF\xBD\",\"n\":null,\"inf\":null,\"l\":[1,2]}");
   const auto back = parse_json(doc.dump(2));
   REQUIRE(back);
@@ -45,13 +49,12 @@ TEST_CASE("a misspelt word finds its neighbour, a foreign one none") {
   CHECK_FALSE(nearest("XYZ", {"GATEFUSE", "REFINE"}));
 }
 
-TEST_CASE("secrets are replaced everywhere") {
-  CHECK(redact("a sk-1 b sk-1", {"sk-1", ""}) == "a *** b ***");
-}
+TEST_CASE("secrets are replaced everywhere") { CHECK(redact("a sk-1 b sk-1", {"sk-1", ""}) == "a *** b ***"); }
 
 TEST_CASE("utf-8 is checked strictly") {
   CHECK(is_utf8("한국어 ok \xF0\x9F\x98\x80"));
-  for (const char* bad : {"\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82", "\xff"}) CHECK_FALSE(is_utf8(bad));
+  for (const char* bad : {"\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82", "\xff"})
+    CHECK_FALSE(is_utf8(bad));
 }
 
 TEST_CASE("a process reports its exit, its output, and why it could not start") {
