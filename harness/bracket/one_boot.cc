@@ -56,7 +56,7 @@ Status OneBoot::begin(const boot::Arm& arm) {
   options_.interrupted = tools_.stopped;
   options_.log_file =
       tools_.log_dir / fmt::format("bracket{}-boot{}-attempt{}.log", bracket_, position_ + 1, attempt_ + 1);
-  options_.progress = [this](const std::string& stage) { tools_.watcher.stage(label() + " · " + stage); };
+  tools_.watcher.stage(label() + " · booting");
   row_.bracket_id = bracket_;
   BK_ASSIGN(row_.host_id, tools_.database.add_host(store::this_host()));
   row_.position = position_;

@@ -98,6 +98,10 @@ const char* to_string(State state) {
 
 const char* to_string(Basis basis) { return basis == Basis::kRaw ? "raw" : "equal_acceptance"; }
 
+const char* to_string(Covariate covariate) {
+  return covariate == Covariate::kAcceptance ? "acceptance" : "log_tokens_per_step";
+}
+
 double to_pct(double log_effect) { return 100 * std::expm1(log_effect); }
 
 std::optional<int> boots_to_resolve(double effect, double boot_sd, int boots, const Rules& rules, double more_df) {

@@ -42,13 +42,18 @@ struct Effect {
   std::string reason;  ///< why something above is missing; empty otherwise
 };
 
+/// What the values are adjusted by: acceptance itself, or log(1 + k·acceptance) where each sample's k is known.
+enum class Covariate { kAcceptance, kLogTokensPerStep };
+const char* to_string(Covariate covariate);
+
 /// Everything that the data say about one metric, before anything is decided.
 struct Estimates {
-  Effect raw;                        ///< log scale
-  Effect equal_acceptance;           ///< log scale, at the boots' mean acceptance
-  Effect acceptance;                 ///< the candidate's own effect on raw acceptance, in points (0.01 = one point)
-  Effect drift;                      ///< log scale per boot, from the raw model
-  std::optional<double> slope;       ///< log value per unit of acceptance, pooled within boots
+  Effect raw;               ///< log scale
+  Effect equal_acceptance;  ///< log scale, at the boots' mean acceptance
+  Effect acceptance;        ///< the candidate's own effect on raw acceptance, in points (0.01 = one point)
+  Effect drift;             ///< log scale per boot, from the raw model
+  Covariate covariate = Covariate::kAcceptance;
+  std::optional<double> slope;       ///< log value per unit of the covariate, pooled within boots
   std::optional<double> parallel_p;  ///< p of "both arms have one slope"
   std::optional<double> mean_acceptance;
   bool acceptance_overlaps = true;  ///< false: no sample of one arm lies in the other's range of acceptance

@@ -42,7 +42,7 @@ Json to_json(const Assessment& a) {
   j.set("equal_acceptance", effect_json(e.equal_acceptance, "pct", false));
   j.set("acceptance", effect_json(e.acceptance, "points", true));
   j.set("drift_per_boot", effect_json(e.drift, "pct", false));
-  j.set("slope_pct_per_point", e.slope ? Json(to_pct(*e.slope / 100)) : Json());
+  j.set("covariate", to_string(e.covariate)).set("slope", e.slope);
   j.set("slopes_parallel_p", e.parallel_p);
   j.set("mean_acceptance", e.mean_acceptance).set("acceptance_overlaps", e.acceptance_overlaps);
   j.set("within_boot_sd_log_points", scaled(e.within_sd, 100));

@@ -12,7 +12,8 @@ namespace {
 /// One sample on the log scale.
 struct LogSample {
   double y = 0;
-  std::optional<double> acceptance;
+  std::optional<double> acceptance, k_eff;
+  double x = 0;  ///< the covariate, once acceptance is known to be there
 };
 struct LogBoot {
   Arm arm = Arm::kBase;
@@ -27,7 +28,7 @@ std::vector<LogBoot> usable(const std::vector<BootValues>& boots, int& excluded)
     for (const SampleValue& s : boot.samples) {
       if (std::isfinite(s.value) && s.value > 0) {
         const bool known = s.acceptance && std::isfinite(*s.acceptance);
-        log_boot.samples.push_back({std::log(s.value), known ? s.acceptance : std::nullopt});
+        log_boot.samples.push_back({std::log(s.value), known ? s.acceptance : std::nullopt, s.k_eff});
       } else {
         ++excluded;
       }
@@ -119,25 +120,25 @@ Within within_boots(const std::vector<LogBoot>& boots) {
     const auto n = static_cast<double>(boot.samples.size());
     for (const LogSample& s : boot.samples) {
       y_mean += s.y / n;
-      x_mean += *s.acceptance / n;
+      x_mean += s.x / n;
     }
     for (const LogSample& s : boot.samples) {
       w.y.push_back(s.y - y_mean);
-      w.x.push_back(*s.acceptance - x_mean);
+      w.x.push_back(s.x - x_mean);
       w.x_cand.push_back(boot.arm == Arm::kCand ? w.x.back() : 0);
     }
   }
   return w;
 }
 
-/// The pooled slope of log value on acceptance, its variance, and whether both arms share it.
+/// The pooled slope of log value on the covariate, its variance, and whether both arms share it.
 struct Slope {
   double value = 0, variance = 0, df = 0;
   std::optional<double> parallel_p;
 };
 
 std::optional<Slope> pooled_slope(const Within& w) {
-  constexpr double kLeastSpread = 1e-4;  // of acceptance: a hundredth of a point is rounding, not luck
+  constexpr double kLeastSpread = 1e-4;  // a hundredth of a point of acceptance is rounding, not luck
   double squares = 0;
   for (const double x : w.x) squares += x * x;
   const double df = static_cast<double>(w.x.size()) - w.boots - 1;
@@ -169,12 +170,43 @@ bool ranges_overlap(const std::vector<LogBoot>& boots) {
 }
 
 /// Adds what the slope's own uncertainty does to the arm effect. Source: Satterthwaite (1946) for the joint df.
-void add_slope_variance(Effect& effect, const Slope& slope, const Effect& on_acceptance, double alpha) {
-  if (!effect.se || !on_acceptance.estimate) return;
+void add_slope_variance(Effect& effect, const Slope& slope, const Effect& on_covariate, double alpha) {
+  if (!effect.se || !on_covariate.estimate) return;
   const double boots = *effect.se * *effect.se;
-  const double luck = *on_acceptance.estimate * *on_acceptance.estimate * slope.variance;
+  const double luck = *on_covariate.estimate * *on_covariate.estimate * slope.variance;
   const double sum = boots + luck;
   put_interval(effect, sum, sum * sum / (boots * boots / effect.df + luck * luck / slope.df), alpha);
+}
+
+/// Mean of one number over each boot's samples. shape: one a boot
+template <class Get>
+std::vector<double> boot_means(const std::vector<LogBoot>& boots, Get get) {
+  std::vector<double> means;
+  for (const LogBoot& boot : boots) {
+    double mean = 0;
+    for (const LogSample& s : boot.samples) mean += get(s) / static_cast<double>(boot.samples.size());
+    means.push_back(mean);
+  }
+  return means;
+}
+
+double mean_of(const std::vector<double>& values) {
+  double mean = 0;
+  for (const double v : values) mean += v / static_cast<double>(values.size());
+  return mean;
+}
+
+/// Tokens per step, 1 + k·acceptance, on the log scale where every sample says its k: a rate is steps a second times
+/// tokens a step, so the line is straight. Else acceptance itself, a straight line over its usual range.
+bool set_covariate(std::vector<LogBoot>& boots) {
+  bool all_k = true;
+  for (const LogBoot& boot : boots) {
+    for (const LogSample& s : boot.samples) all_k = all_k && s.k_eff && *s.k_eff > 0;
+  }
+  for (LogBoot& boot : boots) {
+    for (LogSample& s : boot.samples) s.x = all_k ? std::log1p(*s.k_eff * *s.acceptance) : *s.acceptance;
+  }
+  return all_k;
 }
 
 void estimate_acceptance(std::vector<LogBoot> boots, const Rules& rules, Estimates& out) {
@@ -186,18 +218,12 @@ void estimate_acceptance(std::vector<LogBoot> boots, const Rules& rules, Estimat
       return;
     }
   }
-  std::vector<double> means;
-  double grand = 0;
-  for (const LogBoot& boot : boots) {
-    double mean = 0;
-    for (const LogSample& s : boot.samples) mean += *s.acceptance / static_cast<double>(boot.samples.size());
-    means.push_back(mean);
-    grand += mean / static_cast<double>(boots.size());
-  }
-  out.mean_acceptance = grand;
-  out.acceptance = fit_boots(boots, means, rules, rules.history.acceptance).arm;
+  const auto acceptance = boot_means(boots, [](const LogSample& s) { return *s.acceptance; });
+  out.mean_acceptance = mean_of(acceptance);
+  out.acceptance = fit_boots(boots, acceptance, rules, rules.history.acceptance).arm;
   out.acceptance_overlaps = ranges_overlap(boots);
 
+  out.covariate = set_covariate(boots) ? Covariate::kLogTokensPerStep : Covariate::kAcceptance;
   const auto slope = pooled_slope(within_boots(boots));
   if (!slope) {
     out.equal_acceptance.reason = "no_acceptance_spread_within_boots";
@@ -205,14 +231,16 @@ void estimate_acceptance(std::vector<LogBoot> boots, const Rules& rules, Estimat
   }
   out.slope = slope->value;
   out.parallel_p = slope->parallel_p;
+  const auto covariate = boot_means(boots, [](const LogSample& s) { return s.x; });
+  const double middle = mean_of(covariate);
   std::vector<double> adjusted;
   for (const LogBoot& boot : boots) {
     std::vector<double> values;
-    for (const LogSample& s : boot.samples) values.push_back(s.y - slope->value * (*s.acceptance - grand));
+    for (const LogSample& s : boot.samples) values.push_back(s.y - slope->value * (s.x - middle));
     adjusted.push_back(*median(values));
   }
   out.equal_acceptance = fit_boots(boots, adjusted, rules, rules.history.equal_acceptance).arm;
-  add_slope_variance(out.equal_acceptance, *slope, out.acceptance, rules.alpha);
+  add_slope_variance(out.equal_acceptance, *slope, fit_boots(boots, covariate, rules, std::nullopt).arm, rules.alpha);
 }
 
 std::optional<double> within_sd(const std::vector<LogBoot>& boots) {

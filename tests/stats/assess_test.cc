@@ -169,6 +169,33 @@ TEST_CASE("equal acceptance removes luck and keeps the effect", "[stats]") {
   CHECK_FALSE(a.acceptance_moved);
 }
 
+TEST_CASE("tokens per step are the better covariate where k is known", "[stats]") {
+  // rate = steps a second · (1 + 5·acceptance), no other noise: the line in log tokens per step is exact, and wide luck
+  // leaves nothing in the residual; in acceptance itself it is bent.
+  const double luck[] = {0.18, 0.45, 0.27, 0.36, 0.22, 0.41};
+  std::vector<BootValues> boots;
+  for (int i = 0; i < 5; ++i) {
+    BootValues boot{i % 2 ? Arm::kCand : Arm::kBase, static_cast<double>(i), {}};
+    const double steps = (i % 2 ? 1.035 : 1.0) * (240 + 0.1 * ((i * 3) % 5));
+    for (int s = 0; s < 6; ++s) {
+      const double acc = luck[(s + i) % 6] - 0.01 * i;
+      boot.samples.push_back({steps * (1 + 5 * acc), acc, 5.0});
+    }
+    boots.push_back(boot);
+  }
+  const Assessment a = assess(boots, Rules{});
+  CHECK(a.estimates.covariate == Covariate::kLogTokensPerStep);
+  CHECK(*a.estimates.slope == Approx(1).epsilon(1e-9));
+  CHECK(a.state == State::kBetter);
+  CHECK(to_pct(*a.estimates.equal_acceptance.estimate) == Approx(3.5).margin(0.1));
+  for (auto& b : boots) {
+    for (auto& s : b.samples) s.k_eff = std::nullopt;
+  }
+  const Assessment bent = assess(boots, Rules{});
+  CHECK(bent.estimates.covariate == Covariate::kAcceptance);
+  CHECK(*bent.estimates.equal_acceptance.half_width > 2 * *a.estimates.equal_acceptance.half_width);
+}
+
 TEST_CASE("acceptance that the candidate moved is part of the effect", "[stats]") {
   std::mt19937_64 random(11);
   World w;
