@@ -1,5 +1,6 @@
 #include "bracket/checks.h"
 
+#include <algorithm>
 #include <set>
 
 namespace bk::bracket {
@@ -46,25 +47,31 @@ VoidCause check_pair(const Plan& plan, const BootEvidence& first, const BootEvid
 
 }  // namespace
 
-VoidCause check_proofs(const Plan& plan, stats::Arm arm, const std::vector<boot::Proof>& proofs) {
-  const boot::Proof* judged = nullptr;
-  for (const boot::Proof& proof : proofs) {
-    if (proof.knob == plan.knob) judged = &proof;
-    if (&proof == judged && arm == stats::Arm::kBase && proof.confirmed == plan.cand_value) {
-      return {"base_equals_cand",
-              fmt::format("The engine already runs {}={} in the base arm: base and candidate are the same.", plan.knob,
-                          plan.cand_value)};
-    }
-    if (!proof.ok && proof.reason == "value_differs") {
-      return {"proof_failed", fmt::format("{} was asked to be {} in the {} arm; the engine says {}.", proof.knob,
-                                          proof.asked, to_string(arm), proof.confirmed.value_or("nothing"))};
-    }
-  }
-  if (judged == nullptr || !judged->ok) {
-    const std::string why = judged == nullptr ? "no_proof_declared" : judged->reason;
+VoidCause check_judged_proof(const Plan& plan, stats::Arm arm, const std::vector<boot::Proof>& proofs) {
+  const auto judged =
+      std::find_if(proofs.begin(), proofs.end(), [&](const boot::Proof& proof) { return proof.knob == plan.knob; });
+  const std::string& asked = arm == stats::Arm::kBase ? plan.base_value : plan.cand_value;
+  if (judged == proofs.end() || !judged->confirmed) {
+    const std::string why = judged == proofs.end() ? "no_proof_declared" : judged->reason;
     return {"proof_failed",
             fmt::format("Nothing in the running engine shows that {}={} took effect in the {} arm ({}).", plan.knob,
-                        arm == stats::Arm::kBase ? plan.base_value : plan.cand_value, to_string(arm), why)};
+                        asked, to_string(arm), why)};
+  }
+  if (arm == stats::Arm::kBase && judged->confirmed == plan.cand_value) {
+    return {"base_equals_cand",
+            fmt::format("The engine already runs {}={} in the base arm: base and candidate are the same.", plan.knob,
+                        plan.cand_value)};
+  }
+  if (judged->ok) return {};
+  return {"proof_failed", fmt::format("{} was asked to be {} in the {} arm; the engine says {}.", plan.knob, asked,
+                                      to_string(arm), *judged->confirmed)};
+}
+
+VoidCause check_other_proofs(const Plan& plan, stats::Arm arm, const std::vector<boot::Proof>& proofs) {
+  for (const boot::Proof& proof : proofs) {
+    if (proof.knob == plan.knob || proof.ok || proof.reason != "value_differs") continue;
+    return {"proof_failed", fmt::format("{} was asked to be {} in the {} arm; the engine says {}.", proof.knob,
+                                        proof.asked, to_string(arm), proof.confirmed.value_or("nothing"))};
   }
   return {};
 }

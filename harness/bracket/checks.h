@@ -23,8 +23,10 @@ struct BootEvidence {
   std::string engine_version;  ///< empty: not reported
 };
 
-/// The judged knob's proof has to hold; any other knob must not contradict what was asked.
-[[nodiscard]] VoidCause check_proofs(const Plan& plan, stats::Arm arm, const std::vector<boot::Proof>& proofs);
+/// The judged knob's proof has to be there and to say what was asked.
+[[nodiscard]] VoidCause check_judged_proof(const Plan& plan, stats::Arm arm, const std::vector<boot::Proof>& proofs);
+/// No other knob's proof may contradict what was asked; one without evidence does not.
+[[nodiscard]] VoidCause check_other_proofs(const Plan& plan, stats::Arm arm, const std::vector<boot::Proof>& proofs);
 
 /// Boots of one arm agree in every confirmed knob; boots of different arms differ in the judged one and in no other;
 /// all of them run one engine version.

@@ -103,8 +103,9 @@ Status OneBoot::record_facts(const boot::BootFacts& facts) {
 VoidCause OneBoot::check(const boot::BootFacts& facts) {
   std::vector<BootEvidence> all = before_;
   all.push_back(evidence_);
-  if (VoidCause cause = check_proofs(plan_, evidence_.arm, facts.proofs)) return cause;
-  return check_boots(plan_, all);
+  if (VoidCause cause = check_judged_proof(plan_, evidence_.arm, facts.proofs)) return cause;
+  if (VoidCause cause = check_boots(plan_, all)) return cause;
+  return check_other_proofs(plan_, evidence_.arm, facts.proofs);
 }
 
 Result<VoidCause> OneBoot::leg(boot::Booted& engine, const std::string& name, const Json& plan,
