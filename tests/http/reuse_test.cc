@@ -38,6 +38,7 @@ TEST_CASE("Only the connections that are missing are opened") {
   const auto transport = http::make_curl_transport();
   run_round(*transport, server.url(), 3);
   REQUIRE(transport->preconnect(server.url(), 5));
+  for (const Recorder& r : run_round(*transport, server.url(), 5)) CHECK(r.reused);
   CHECK(server.connections() == 5);
 }
 

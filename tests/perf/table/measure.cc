@@ -93,8 +93,8 @@ class Measurement {
   }
 
   Status throughput() {
-    const int events = plan_.quick ? 5'000 : 50'000;
-    const std::string script = stream_script(kFullPath, 1, 0.0001, events) + stream_script(kShortPath, 1, 1, 2);
+    const int events = plan_.quick ? 1'280 : 12'800;
+    const std::string script = flood_script(kFullPath, events, 64) + flood_script(kShortPath, 1, 1);
     BK_ASSIGN(const auto server, Server::start(program("sim-engine"), script));
     BK_ASSIGN(const Json empty, client(server->url() + kShortPath, 8, false));
     BK_ASSIGN(const Json full, client(server->url() + kFullPath, 8, false));

@@ -1,7 +1,5 @@
 #include "reader.h"
 
-#include <string>
-
 #include "base/check.h"
 #include "base/clock.h"
 #include "stream/chunk.h"
@@ -12,6 +10,7 @@ namespace {
 
 constexpr std::size_t kEventBytes = 240;
 constexpr std::size_t kReadBytes = 16 * 1024;
+}  // namespace
 
 std::string event_text() {
   const std::string head = "data: {\"id\":\"chatcmpl-";
@@ -20,8 +19,6 @@ std::string event_text() {
       "[{\"index\":0,\"delta\":{\"content\":\" tok\"},\"logprobs\":null,\"finish_reason\":null}]}\n\n";
   return head + std::string(kEventBytes - head.size() - tail.size(), '0') + tail;
 }
-
-}  // namespace
 
 double reader_events_per_core_s(double cpu_s) {
   std::string text;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "http/transport.h"
+#include "reader.h"
 
 namespace bk::perf {
 namespace {
@@ -48,6 +49,17 @@ Result<Json> Server::truth() const {
   BK_ASSIGN(const http::Response response, http::fetch(*transport, request));
   if (response.status != 200) return fail(Errc::kHttp, "status " + std::to_string(response.status), request.url);
   return parse_json(response.body);
+}
+
+std::string flood_script(const std::string& path, int events, int per_write) {
+  const auto line = [&path](const std::string& data) {
+    return Json::object().set("path", path).set("at_ms", 0).set("data", data).dump() + "\n";
+  };
+  std::string write;
+  for (int i = 0; i < per_write; ++i) write += event_text();
+  std::string script;
+  for (int i = 0; i < events; i += per_write) script += line(write);
+  return script + line("data: [DONE]\n\n");
 }
 
 std::string stream_script(const std::string& path, double first_ms, double every_ms, int events) {

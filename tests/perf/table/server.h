@@ -28,4 +28,7 @@ class Server {
 /// A script line that streams `events` chunks, `every_ms` apart, the first after `first_ms`; phases spread evenly.
 [[nodiscard]] std::string stream_script(const std::string& path, double first_ms, double every_ms, int events);
 
+/// Script lines that send `events` events as fast as the socket takes them, `per_write` in each write.
+[[nodiscard]] std::string flood_script(const std::string& path, int events, int per_write);
+
 }  // namespace bk::perf
