@@ -33,6 +33,10 @@ VoidCause check_pair(const Plan& plan, const BootEvidence& first, const BootEvid
   }
   auto names = knobs_that_differ(first.confirmed, other.confirmed);
   if (first.arm != other.arm) {
+    // A knob that one arm alone confirms hangs on the judged one: a draft's length where the other arm drafts nothing.
+    std::erase_if(names, [&](const std::string& name) {
+      return name != plan.knob && (!first.confirmed.contains(name) || !other.confirmed.contains(name));
+    });
     if (names.erase(plan.knob) == 0) {
       return {"base_equals_cand",
               fmt::format("The engine runs {}={} in both arms ({}): base and candidate are the same.", plan.knob,

@@ -96,6 +96,13 @@ TEST_CASE("boots differ in the judged knob and in nothing else", "[bracket]") {
   }
 }
 
+TEST_CASE("a knob that only one arm has does not differ from it; within an arm it does", "[bracket]") {
+  const BootEvidence without{Arm::kBase, {{"GATEFUSE", "0"}}, "1"};
+  CHECK_FALSE(check_boots(gatefuse(), {without, boot_of(Arm::kCand, "1"), without}));
+  CHECK(check_boots(gatefuse(), {without, boot_of(Arm::kCand, "1"), boot_of(Arm::kBase, "0")}).reason ==
+        "two_knobs_differ");
+}
+
 TEST_CASE("a sample that may not be used names why", "[bracket]") {
   CHECK_FALSE(check_sample(good_sample()));
   load::Sample sample = good_sample();
