@@ -164,8 +164,9 @@ void CurlTransport::wait_and_read(Nanos until) {
     Socket& socket = loop_.sockets.at(event.data.fd);
     if (socket.window != window) ++fresh;
     socket.window = window;
-    loop_.stamps.look(event.data.fd, clock_, &socket.typical_bytes);
-    if (loop_.stamps.stamped()) ++stamped;
+    loop_.stamps.clear();
+    if (socket.stamps) loop_.stamps.look(event.data.fd, clock_, &socket.typical_bytes);
+    if (socket.stamps && loop_.stamps.stamped()) ++stamped;
     read_socket(event.data.fd, event.events);
   }
   loop_.stamps.clear();

@@ -36,9 +36,9 @@ Nanos StampClock::to_monotonic(Nanos wall) const {
 }
 
 Waiting peek(int fd, std::size_t limit) {
-  // MSG_TRUNC: TCP counts the waiting bytes without copying them, so the buffer is never written.
-  char unused = 0;
-  iovec target{&unused, limit};
+  // MSG_TRUNC: TCP counts the waiting bytes without copying them, so the buffer is normally never written.
+  static thread_local char buffer[kPeekAll];
+  iovec target{buffer, std::min(limit, kPeekAll)};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(timespec))];
   msghdr message{};
   message.msg_iov = &target;

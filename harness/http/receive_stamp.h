@@ -31,8 +31,8 @@ struct Waiting {
   ssize_t bytes = -1;  ///< 0: the peer ended; -1: nothing waits, or the socket cannot tell
   Nanos stamp = 0;     ///< wall clock of the newest packet that waits; 0: not stamped
 };
-/// At most `limit` bytes of it are looked at.
-inline constexpr std::size_t kPeekAll = std::size_t{1} << 20;
+/// At most `limit` bytes of it (64 KiB) are looked at. TCP only: other sockets would copy them.
+inline constexpr std::size_t kPeekAll = std::size_t{64} << 10;
 [[nodiscard]] Waiting peek(int fd, std::size_t limit = kPeekAll);
 
 /// When the bytes of one read arrived. A backlog of several equal writes (a client that was kept from running) holds a
@@ -41,7 +41,10 @@ class ReadStamps {
  public:
   /// Looks at what waits on `fd`. `typical`: bytes of one write on it, kept up to date; 0 at first.
   void look(int fd, const StampClock& clock, std::size_t* typical);
-  void clear() { parts_ = 0; }
+  void clear() {
+    parts_ = 0;
+    bytes_ = -1;
+  }
   /// True when the kernel stamped what waits, or nothing but an end does.
   [[nodiscard]] bool stamped() const { return parts_ > 0 || bytes_ <= 0; }
   /// Arrival of the next `size` bytes handed on, transfer coding undone; 0 when unknown (they came after the look).

@@ -20,9 +20,10 @@ Socket& Sockets::at(int fd) {
   return sockets_[index];
 }
 
-void Sockets::opened(int fd, const std::string& peer) {
+void Sockets::opened(int fd, const std::string& peer, bool stamps) {
   at(fd) = Socket{};
   at(fd).peer = peer;
+  at(fd).stamps = stamps;
 }
 
 void Sockets::given_up(int fd) {

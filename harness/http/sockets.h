@@ -12,6 +12,7 @@ struct Socket {
   std::string peer;          ///< "host:port" or the unix path that it was opened for; empty: not one of ours
   std::uint32_t events = 0;  ///< as watched by the poller
   bool watched = false;
+  bool stamps = false;            ///< TCP, whose packets the kernel stamps
   bool busy = false;              ///< a transfer is on it
   bool keep = false;              ///< when libcurl closes it, keep it open: it stands for a later transfer
   std::size_t typical_bytes = 0;  ///< of one write of the peer's, as receive_stamp.h learns it
@@ -22,7 +23,7 @@ struct Socket {
 class Sockets {
  public:
   Socket& at(int fd);
-  void opened(int fd, const std::string& peer);
+  void opened(int fd, const std::string& peer, bool stamps);
   /// libcurl gives the descriptor up: closes it, or puts it among the standing ones.
   void given_up(int fd);
   /// Takes a standing connection to `peer` that is still alive, or -1.

@@ -123,8 +123,9 @@ curl_socket_t Transfer::on_open(void* self, curlsocktype purpose, curl_sockaddr*
   }
   const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address->protocol);
   if (fd < 0) return CURL_SOCKET_BAD;
-  enable_receive_stamps(fd);
-  t.loop_->sockets.opened(fd, t.peer_);
+  const bool tcp = address->family == AF_INET || address->family == AF_INET6;
+  if (tcp) enable_receive_stamps(fd);
+  t.loop_->sockets.opened(fd, t.peer_, tcp);
   return fd;
 }
 

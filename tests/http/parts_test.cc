@@ -76,19 +76,6 @@ TEST_CASE("Wakes are shared by many streams only, and only where stamps keep the
   CHECK(settled_hold(10'000, 5, true) <= kMillisecond);
 }
 
-TEST_CASE("Peeking sees what waits and takes nothing") {
-  int pair[2];
-  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
-  CHECK(peek(pair[1]).bytes == -1);
-  REQUIRE(write(pair[0], "hello", 5) == 5);
-  CHECK(peek(pair[1]).bytes > 0);
-  char bytes[8];
-  CHECK(read(pair[1], bytes, sizeof bytes) == 5);
-  close(pair[0]);
-  CHECK(peek(pair[1]).bytes == 0);
-  close(pair[1]);
-}
-
 /// Two ends of a loopback TCP connection.
 struct TcpPair {
   TcpPair() {
@@ -120,6 +107,18 @@ struct TcpPair {
   }
   int ours = -1, theirs = -1;
 };
+
+TEST_CASE("Peeking sees what waits and takes nothing") {
+  TcpPair pair;
+  CHECK(peek(pair.ours).bytes == -1);
+  pair.send(5);
+  CHECK(peek(pair.ours).bytes == 5);
+  CHECK(peek(pair.ours, 2).bytes == 2);
+  CHECK(peek(pair.ours).bytes == 5);
+  pair.read_all();
+  shutdown(pair.theirs, SHUT_WR);
+  CHECK(peek(pair.ours).bytes == 0);
+}
 
 TEST_CASE("A read's bytes carry the kernel's times, a backlog's one by one") {
   const TcpPair pair;
