@@ -141,7 +141,7 @@ TEST_CASE("the six real boots, as a table", "[bracket]") {
   CHECK(o.err.empty());
   INFO(o.out);
   CHECK(o.out.find("tpot_ms  (lower is better)") != std::string::npos);
-  CHECK(o.out.find("raw effect            +0.68 % [-1.46, +2.86]") != std::string::npos);
+  CHECK(o.out.find("raw effect            +0.68 % [-1.45, +2.86]") != std::string::npos);
   CHECK(o.out.find("drift per boot        -1.34 %") != std::string::npos);
   CHECK(o.out.find("INCONCLUSIVE (interval_spans_zero)") != std::string::npos);
   CHECK(o.out.find("no call (first_and_last_leg_must_be_base)") != std::string::npos);

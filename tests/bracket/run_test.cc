@@ -140,8 +140,8 @@ TEST_CASE("what may not be used is void, by real runs", "[bracket][program]") {
   };
   const std::string set = "--knob GATEFUSE={VALUE}";
   const Row rows[] = {
-      {"not-taken", "", "--knob GATEFUSE=0", "", "proof_failed", 2},
-      {"equal", "", "--knob GATEFUSE=1", "", "base_equals_cand", 1},
+      {"not-taken", "", set, "GATEFUSE.flag.1=\"--knob GATEFUSE=0\"\n", "proof_failed", 2},
+      {"equal", "", set, "GATEFUSE.flag.0=\"--knob GATEFUSE=1\"\n", "base_equals_cand", 1},
       {"two", "", set, "GATEFUSE.flag.1=\"--knob GATEFUSE=1 --knob NULLKNOB=1\"\n", "two_knobs_differ", 2},
       {"restart", "--fault restart=3", set, "", "engine_restarted", 1},
       {"cut", "--fault cut=9", set, "", "failed_requests", 1},
@@ -193,7 +193,7 @@ TEST_CASE("an interrupted bracket is resumed where it stopped, and only as it wa
 
   // Another value of a knob in the environment is another configuration.
   Command changed = bench.command({"resume", uid});
-  changed.env["NULLKNOB"] = "1";
+  changed.env.emplace("NULLKNOB", "1");
   const auto refused = run_captured(changed, 60 * kSecond);
   REQUIRE(refused);
   CHECK(refused->exit.code == 2);

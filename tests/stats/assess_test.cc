@@ -176,7 +176,7 @@ TEST_CASE("tokens per step are the better covariate where k is known", "[stats]"
   std::vector<BootValues> boots;
   for (int i = 0; i < 5; ++i) {
     BootValues boot{i % 2 ? Arm::kCand : Arm::kBase, static_cast<double>(i), {}};
-    const double steps = (i % 2 ? 1.035 : 1.0) * (240 + 0.1 * ((i * 3) % 5));
+    const double steps = (i % 2 ? 1.035 : 1.0) * (240 + 0.1 * (i % 3 - 1));
     for (int s = 0; s < 6; ++s) {
       const double acc = luck[(s + i) % 6] - 0.01 * i;
       boot.samples.push_back({steps * (1 + 5 * acc), acc, 5.0});
