@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "leg/quality.h"
 #include "rows.h"
+#include "tool/gate_exit.h"
 #include "tool/session.h"
 
 namespace bk::check_quality {
@@ -64,21 +65,6 @@ Json head_of(const leg::QualityOutcome& outcome, const tool::Server& server, con
   return head.set("requests_failed", outcome.requests_failed).set("questions", outcome.gate.questions);
 }
 
-Result<cli::ExitCode> exit_of(const leg::QualityOutcome& outcome) {
-  if (outcome.requests_failed == outcome.gate.asked) {
-    return fail(Errc::kServer, "no question was answered: " + outcome.gate.detail);
-  }
-  switch (outcome.gate.verdict) {
-    case leg::GateVerdict::kPass:
-      return cli::ExitCode::kDone;
-    case leg::GateVerdict::kFail:
-      return cli::ExitCode::kFailed;
-    case leg::GateVerdict::kNoAnswer:
-      break;
-  }
-  return cli::ExitCode::kInconclusive;
-}
-
 }  // namespace
 
 Result<std::vector<std::int64_t>> parse_contexts(const std::string& text) {
@@ -130,7 +116,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
     output.stream() << report::render(records, format);
   }
   BK_TRY(output.close());
-  return exit_of(outcome);
+  return tool::gate_exit(outcome.gate, outcome.requests_failed);
 }
 
 }  // namespace bk::check_quality

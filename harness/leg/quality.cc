@@ -5,55 +5,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/body.h"
 #include "gate/tally.h"
 #include "leg/needle_prompts.h"
-#include "load/runner.h"
+#include "leg/needle_question.h"
 
 namespace bk::leg {
 namespace {
 
 constexpr int kQuestions = 3;  // a document
 constexpr const char* kName = "check-quality";
-
-GateVerdict gate_verdict(gate::Verdict verdict) {
-  if (verdict == gate::Verdict::kPass) return GateVerdict::kPass;
-  return verdict == gate::Verdict::kFail ? GateVerdict::kFail : GateVerdict::kNoAnswer;
-}
-
-http::Request question_request(const engine::Endpoint& endpoint, const QualityPlan& plan, const std::string& prompt) {
-  engine::Generation generation;
-  generation.prompt = prompt;
-  generation.max_tokens = plan.max_tokens;
-  generation.temperature = 0.0;
-  generation.thinking_off = true;
-  return engine::make_request(endpoint, generation, {.total = plan.request_timeout});
-}
-
-/// The database's word for an answer that is wrong is "fail".
-const char* verdict_word(gate::AnswerVerdict verdict) {
-  return verdict == gate::AnswerVerdict::kMiss ? "fail" : gate::to_string(verdict);
-}
-
-gate::Scored score(const stream::RequestRecord& record, const gate::Expected& expected) {
-  gate::Answer answer{record.content, record.reasoning, record.finish_reason, !record.ok()};
-  gate::Scored scored = gate::score_answer(answer, expected);
-  if (!record.ok() && !record.reason.empty()) scored.reason += ": " + record.reason;
-  return scored;
-}
-
-Json question_json(std::int64_t context, int depth_percent, const gate::Fact& fact, const stream::RequestRecord& record,
-                   const gate::Scored& scored) {
-  Json question = Json::object();
-  question.set("context_tokens", context).set("depth_percent", depth_percent);
-  question.set("question", fact.question).set("expected", fact.expected.accept_all_of);
-  question.set("answer", record.ok() ? Json(record.content) : Json());
-  question.set("finish_reason", record.finish_reason.empty() ? Json() : Json(record.finish_reason));
-  question.set("prompt_tokens", record.usage ? Json(record.usage->prompt_tokens) : Json());
-  question.set("verdict", verdict_word(scored.verdict));
-  question.set("reason", scored.reason.empty() ? Json() : Json(scored.reason));
-  return question;
-}
 
 /// Everything that the contexts add to, one after the other.
 class QualityRun {
@@ -113,18 +73,16 @@ class QualityRun {
   Status question(const NeedleDocument& document, int index, QualityRow& row) {
     sink_.progress(label(row.context_tokens), index, kQuestions);
     const gate::Fact& fact = document.facts[static_cast<std::size_t>(index)];
-    load::RunOptions options;
-    options.stopped = plan_.stopped;
-    load::Run run =
-        load::run_requests(transport_, {{question_request(endpoint_, plan_, document.prompt(fact)), 0, {}}}, options);
-    if (plan_.stopped && plan_.stopped()) return fail(Errc::kInterrupted, "stopped while questions were asked");
-    stream::RequestRecord& record = run.requests.front();
-    const gate::Scored scored = score(record, fact.expected);
-    note(scored.verdict, scored.reason, row);
-    if (!record.ok()) ++outcome_.requests_failed;
-    if (!row.prompt_tokens && record.usage) row.prompt_tokens = record.usage->prompt_tokens;
-    outcome_.gate.questions.push(question_json(row.context_tokens, 25 * (index + 1), fact, record, scored));
-    outcome_.gate.requests.push_back(std::move(record));
+    BK_ASSIGN(Asked asked,
+              ask_question(transport_, endpoint_,
+                           {document.prompt(fact), fact, plan_.max_tokens, plan_.request_timeout}, plan_.stopped));
+    note(asked.scored.verdict, asked.scored.reason, row);
+    if (!asked.record.ok()) ++outcome_.requests_failed;
+    if (!row.prompt_tokens && asked.record.usage) row.prompt_tokens = asked.record.usage->prompt_tokens;
+    Json head = Json::object();
+    head.set("context_tokens", row.context_tokens).set("depth_percent", 25 * (index + 1));
+    outcome_.gate.questions.push(question_json(std::move(head), fact, asked));
+    outcome_.gate.requests.push_back(std::move(asked.record));
     return {};
   }
 
