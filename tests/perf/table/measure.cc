@@ -108,7 +108,7 @@ class Measurement {
   Status open_streams() {
     const int streams = plan_.quick ? 1'000 : 10'000;
     BK_ASSIGN(const auto server,
-              Server::start(program("sim-engine"), stream_script(kFullPath, plan_.quick ? 1500 : 12'000, 500, 3)));
+              Server::start(program("sim-engine"), stream_script(kFullPath, plan_.quick ? 1500 : 20'000, 500, 3)));
     BK_ASSIGN(const Json report, client(server->chat_url(), streams, false));
     figures_.set("open_streams", report["open"]).set("open_streams_rss_mb", report["rss_mb"]);
     return {};
