@@ -3,7 +3,7 @@
 
 CROSS=$ROOT/.cross
 CROSS_PACKAGES="catch2 libbenchmark-dev libcli11-dev libcurl4-openssl-dev libeigen3-dev libexpected-dev libfmt-dev
-  libicu-dev libsimdjson-dev libsqlite3-dev nlohmann-json3-dev zlib1g-dev"
+  libarchive-dev libicu-dev libsimdjson-dev libsqlite3-dev nlohmann-json3-dev zlib1g-dev"
 # What a host program that a test starts would need is not there: these suites run their own code only.
 CROSS_SUITES="base stream stats gate report manifest physics trace engine store ledger cli"
 
