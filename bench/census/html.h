@@ -1,0 +1,12 @@
+#pragma once
+#include <string>
+
+#include "trace/census.h"
+
+namespace bk::census {
+
+/// One self-contained page: the step's timeline by stream, and bars of time by group per step. No script, no network.
+[[nodiscard]] std::string html_page(const trace::Recording& recording, const trace::Rules& rules,
+                                    const trace::Census& census, const trace::Step& step);
+
+}  // namespace bk::census

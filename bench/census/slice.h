@@ -1,0 +1,15 @@
+#pragma once
+#include <string>
+
+#include "base/result.h"
+#include "trace/reader.h"
+#include "trace/steps.h"
+
+namespace bk::census {
+
+/// Writes the events of `path` that overlap the step, and all metadata (ph "M"), byte for byte, as a trace that
+/// ui.perfetto.dev and chrome://tracing open. Reads the trace once more. kIo when `out` cannot be written.
+[[nodiscard]] Status write_slice(const std::string& path, trace::ReadOptions options, const trace::Step& step,
+                                 const std::string& out);
+
+}  // namespace bk::census

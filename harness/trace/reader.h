@@ -1,0 +1,81 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "trace/groups.h"
+#include "trace/source.h"
+#include "trace/window.h"
+
+namespace bk::trace {
+
+/// One complete event (ph "X") of a kind that is asked for. Views hold until the next call of Reader::next().
+struct Event {
+  Kind kind = Kind::kOther;
+  std::string_view name;  ///< escapes undone
+  std::string_view category;
+  std::int64_t ts_ns = 0;
+  std::int64_t dur_ns = 0;
+  std::string_view device;  ///< args.device, else pid; as written
+  std::string_view stream;  ///< args.stream, else tid; as written
+  std::string_view json;    ///< the event as it stands in the trace
+};
+
+/// What a reader met beside the events that it gave.
+struct ReadCounts {
+  std::uint64_t bytes = 0;           ///< of the decoded stream
+  std::uint64_t events = 0;          ///< elements of traceEvents, empty objects left out
+  std::uint64_t empty_objects = 0;   ///< `{}`, as some writers end with
+  std::uint64_t incomplete_gpu = 0;  ///< kernels and copies that are not ph "X", or without ts or dur: left out
+  std::uint64_t lost = 0;            ///< repair only: places where events could not be read and were left out
+  std::string first_loss;            ///< where and why
+};
+
+struct ReadOptions {
+  /// Leaves out what cannot be read and goes on at the next `{` that follows a comma and begins with a member named ph,
+  /// name, cat, pid, tid, ts or args; a trace that ends early ends there. Damaged gzip data stays an error.
+  bool repair = false;
+  /// Gives events of every category (Kind::kOther too), complete or not; times that are absent are 0.
+  bool all = false;
+};
+
+/// Reads a Chrome/Kineto trace as a stream: {"traceEvents": [...], ...}, or a bare array whose closing bracket may be
+/// missing. Strict: bytes that are no JSON, a cut file, wrong checksums are errors; a comma before a closing bracket of
+/// the events and empty objects are let through. ts and dur are microseconds, whatever displayTimeUnit says.
+class Reader {
+ public:
+  explicit Reader(std::unique_ptr<ByteSource> source, ReadOptions options = {});
+
+  /// The next event of interest into `event`; false at the end of the trace. kParse with "byte N" (of the decoded
+  /// stream) as where; the source's errors. After an error the reader is spent.
+  Result<bool> next(Event& event);
+  [[nodiscard]] const ReadCounts& counts() const { return counts_; }
+
+ private:
+  enum class State { kStart, kKey, kAfterMember, kElement, kAfterElement, kDone };
+  enum class Took { kNothing, kEvent };
+
+  Result<Took> take(Event& event);
+  Result<Took> take_element(Event& event);
+  Result<Took> take_event(const RawEvent& raw, std::string_view json, Event& event);
+  Status take_start();
+  Status take_key();
+  Status after_member();
+  Status after_element();
+  Status need_more(std::size_t keep_from);
+  Status at_end();
+  Status lose(std::size_t from, const Error& why);
+  [[nodiscard]] Error broken(std::size_t at) const;
+
+  Window window_;
+  ReadOptions options_;
+  Cursor cursor_;
+  State state_ = State::kStart;
+  bool bare_array_ = false, saw_events_ = false, isolated_ = false;
+  ReadCounts counts_;
+  std::string unescaped_;
+};
+
+}  // namespace bk::trace

@@ -1,0 +1,41 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/groups.h"
+#include "trace/recording.h"
+
+namespace bk::trace {
+
+/// What happens once a step in a recording.
+struct StepAnchor {
+  Kind kind = Kind::kKernel;
+  std::uint32_t name = 0;   ///< index into the recording's names
+  std::uint64_t count = 0;  ///< how often: the number of steps
+};
+
+/// Applies the rules in their order: the first that matches any name counts, and of its names the most frequent (the
+/// first in the file among equals). Nothing when none matches.
+[[nodiscard]] std::optional<StepAnchor> find_steps(const Recording& recording, const std::vector<StepRule>& rules);
+/// "kernel NAME" or "gpu_annotation NAME".
+[[nodiscard]] std::string describe(const Recording& recording, const StepAnchor& anchor);
+
+struct Step {
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+/// Steps in time. Anchored by a kernel: from one launch to the next, so that the last, which has no end, is left out.
+/// By an annotation: its ranges.
+[[nodiscard]] std::vector<Step> cut_steps(const Recording& recording, const StepAnchor& anchor);
+/// Index of the step in which `ts_ns` lies, or nothing. Steps are sorted and do not overlap.
+[[nodiscard]] std::optional<std::size_t> step_at(const std::vector<Step>& steps, std::int64_t ts_ns);
+
+/// Steps that medians are taken over: without the first `skip` and, of annotated ones, the last too. kInconclusive when
+/// fewer than `at_least` are left, saying how many there are.
+[[nodiscard]] Result<std::vector<Step>> steady_steps(const Recording& recording, const StepAnchor& anchor,
+                                                     std::int64_t skip, std::int64_t at_least);
+
+}  // namespace bk::trace

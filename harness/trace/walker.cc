@@ -1,0 +1,269 @@
+#include "trace/walker.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace bk::trace {
+namespace {
+
+constexpr int kMaxDepth = 200;
+
+constexpr std::array<bool, 256> table_of(std::string_view members) {
+  std::array<bool, 256> table{};
+  for (const char c : members) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}
+constexpr auto kBlank = table_of(" \t\r\n");
+constexpr auto kDigit = table_of("0123456789");
+constexpr auto kHexDigit = table_of("0123456789abcdefABCDEF");
+constexpr auto kEscape = table_of("\"\\/bfnrtu");
+
+bool in(const std::array<bool, 256>& table, char c) { return table[static_cast<unsigned char>(c)]; }
+
+/// Past the digits at `at`. Eight bytes at a time: the bytes after a piece may be read.
+std::size_t digits(const char* text, std::size_t at, std::size_t end) {
+  if constexpr (std::endian::native == std::endian::little) {
+    while (at < end) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, text + at, sizeof word);
+      const std::uint64_t value = word ^ 0x3030303030303030U;
+      // The high bit of a byte is set where it is no digit; a carry can only wrong bytes after the first such one.
+      const std::uint64_t others = ((value + 0x7676767676767676U) | value) & 0x8080808080808080U;
+      if (others != 0) return std::min(end, at + static_cast<std::size_t>(std::countr_zero(others)) / 8);
+      at += sizeof word;
+    }
+    return end;
+  }
+  while (at < end && in(kDigit, text[at])) ++at;
+  return at;
+}
+
+/// Where the JSON number that starts at `at` ends; `at` itself when there is none.
+std::size_t number_end(const char* text, std::size_t at, std::size_t end) {
+  const std::size_t start = at;
+  if (text[at] == '-') ++at;
+  const std::size_t whole = at;
+  at = digits(text, at, end);
+  if (at == whole || (text[whole] == '0' && at > whole + 1)) return start;
+  if (at < end && text[at] == '.') {
+    const std::size_t fraction = at + 1;
+    at = digits(text, fraction, end);
+    if (at == fraction) return start;
+  }
+  if (at < end && (text[at] == 'e' || text[at] == 'E')) {
+    ++at;
+    if (at < end && (text[at] == '+' || text[at] == '-')) ++at;
+    const std::size_t exponent = at;
+    at = digits(text, exponent, end);
+    if (at == exponent) return start;
+  }
+  return at;
+}
+
+std::size_t word_end(const char* text, std::size_t at, std::size_t end) {
+  for (const std::string_view word : {std::string_view("true"), std::string_view("false"), std::string_view("null")}) {
+    if (end - at >= word.size() && std::memcmp(text + at, word.data(), word.size()) == 0) return at + word.size();
+  }
+  return at;
+}
+
+/// Offset of the first backslash that starts no escape, or `end`.
+std::size_t bad_escape(const char* text, std::size_t at, std::size_t end) {
+  while (at < end) {
+    const void* found = std::memchr(text + at, '\\', end - at);
+    if (found == nullptr) return end;
+    at = static_cast<std::size_t>(static_cast<const char*>(found) - text);
+    if (at + 1 >= end || !in(kEscape, text[at + 1])) return at;
+    constexpr std::size_t kUnicodeEscape = 6;
+    if (text[at + 1] != 'u') {
+      at += 2;
+      continue;
+    }
+    if (at + kUnicodeEscape > end) return at;
+    for (std::size_t i = at + 2; i < at + kUnicodeEscape; ++i) {
+      if (!in(kHexDigit, text[i])) return at;
+    }
+    at += kUnicodeEscape;
+  }
+  return end;
+}
+
+std::string_view* member_of(RawEvent& event, std::string_view key) {
+  switch (key.size()) {
+    case 2:
+      if (key == "ts") return &event.ts;
+      return key == "ph" ? &event.ph : nullptr;
+    case 3:
+      if (key == "dur") return &event.dur;
+      if (key == "cat") return &event.cat;
+      if (key == "pid") return &event.pid;
+      return key == "tid" ? &event.tid : nullptr;
+    case 4:
+      return key == "name" ? &event.name : nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+Walk Walker::broken(std::size_t at) {
+  fault_at_ = at;
+  return Walk::kBroken;
+}
+
+Walk Walker::ended() { return c_.final ? broken(*c_.end) : Walk::kIncomplete; }
+
+inline Walk Walker::string(std::string_view& text) {
+  if (!c_.more()) return ended();
+  const std::size_t start = *c_.at, last = *(c_.at + 1) - 1;
+  if (!c_.has_backslash && c_.bytes[start] == '"' && c_.bytes[last] == '"' && last > start) {
+    text = {c_.bytes + start + 1, last - start - 1};
+    ++c_.at;
+    return Walk::kDone;
+  }
+  return odd_string(text);
+}
+
+/// With blanks after it, or with escapes to check; or none.
+Walk Walker::odd_string(std::string_view& text) {
+  const std::size_t open = *c_.at;
+  if (c_.bytes[open] != '"') return broken(open);
+  // Between a string's end and the next token there are blanks only.
+  std::size_t close = *(c_.at + 1) - 1;
+  while (close > open && in(kBlank, c_.bytes[close])) --close;
+  if (close == open || c_.bytes[close] != '"') return broken(open);
+  text = {c_.bytes + open + 1, close - open - 1};
+  if (c_.has_backslash) {
+    const std::size_t bad = bad_escape(c_.bytes, open + 1, close);
+    if (bad != close) return broken(bad);
+  }
+  ++c_.at;
+  return Walk::kDone;
+}
+
+inline Walk Walker::scalar(std::string_view& text) {
+  const std::size_t start = *c_.at, limit = *(c_.at + 1);
+  const char first = c_.bytes[start];
+  const std::size_t end =
+      first == '-' || in(kDigit, first) ? number_end(c_.bytes, start, limit) : word_end(c_.bytes, start, limit);
+  if (end == start) return broken(start);
+  for (std::size_t i = end; i < limit; ++i) {
+    if (!in(kBlank, c_.bytes[i])) return broken(start);
+  }
+  text = {c_.bytes + start, end - start};
+  ++c_.at;
+  return Walk::kDone;
+}
+
+inline Walk Walker::value(int depth, std::string_view& text) {
+  if (!c_.more()) return ended();
+  switch (c_.peek()) {
+    case '"':
+      return string(text);
+    case '{':
+      return object(depth, [](std::string_view) -> std::string_view* { return nullptr; });
+    case '[':
+      return array(depth);
+    default:
+      return scalar(text);
+  }
+}
+
+Walk Walker::array(int depth) {
+  if (depth >= kMaxDepth) return broken(*c_.at);
+  ++c_.at;
+  if (!c_.more()) return ended();
+  if (c_.peek() == ']') {
+    ++c_.at;
+    return Walk::kDone;
+  }
+  for (std::string_view ignored;;) {
+    if (const Walk walk = value(depth + 1, ignored); walk != Walk::kDone) return walk;
+    if (!c_.more()) return ended();
+    const char next = c_.peek();
+    if (next != ',' && next != ']') return broken(*c_.at);
+    ++c_.at;
+    if (next == ']') return Walk::kDone;
+  }
+}
+
+/// One `"key": value`; on_member(key) gives the place for the value's text, or nullptr.
+template <class OnMember>
+Walk Walker::member(int depth, OnMember& on_member) {
+  std::string_view key, ignored;
+  if (const Walk walk = string(key); walk != Walk::kDone) return walk;
+  if (!c_.more()) return ended();
+  if (c_.peek() != ':') return broken(*c_.at);
+  ++c_.at;
+  std::string_view* place = on_member(key);
+  return value(depth + 1, place != nullptr ? *place : ignored);
+}
+
+template <class OnMember>
+Walk Walker::object(int depth, OnMember on_member) {
+  if (depth >= kMaxDepth) return broken(*c_.at);
+  ++c_.at;
+  if (!c_.more()) return ended();
+  if (c_.peek() == '}') {
+    ++c_.at;
+    return Walk::kDone;
+  }
+  for (;;) {
+    if (const Walk walk = member(depth, on_member); walk != Walk::kDone) return walk;
+    if (!c_.more()) return ended();
+    const char next = c_.peek();
+    if (next != ',' && next != '}') return broken(*c_.at);
+    ++c_.at;
+    if (next == '}') return Walk::kDone;
+  }
+}
+
+Walk Walker::arguments(RawEvent& event) {
+  return object(1, [&event](std::string_view key) -> std::string_view* {
+    if (key.size() != 6) return nullptr;
+    if (key == "stream") return &event.stream;
+    return key == "device" ? &event.device : nullptr;
+  });
+}
+
+Walk Walker::event(RawEvent& event) {
+  ++c_.at;
+  if (!c_.more()) return ended();
+  if (c_.peek() == '}') {
+    ++c_.at;
+    return Walk::kDone;
+  }
+  for (;;) {
+    std::string_view key, ignored;
+    if (const Walk walk = string(key); walk != Walk::kDone) return walk;
+    if (!c_.more()) return ended();
+    if (c_.peek() != ':') return broken(*c_.at);
+    ++c_.at;
+    if (!c_.more()) return ended();
+    Walk walk = Walk::kDone;
+    if (key == "args" && c_.peek() == '{') {
+      walk = arguments(event);
+    } else {
+      std::string_view* place = member_of(event, key);
+      walk = value(1, place != nullptr ? *place : ignored);
+    }
+    if (walk != Walk::kDone) return walk;
+    if (!c_.more()) return ended();
+    const char next = c_.peek();
+    if (next != ',' && next != '}') return broken(*c_.at);
+    ++c_.at;
+    if (next == '}') return Walk::kDone;
+  }
+}
+
+Walk Walker::key(std::string_view& text) { return string(text); }
+
+Walk Walker::skip() {
+  std::string_view ignored;
+  return value(0, ignored);
+}
+
+}  // namespace bk::trace

@@ -1,0 +1,172 @@
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "run.h"
+
+using namespace bk;
+
+namespace {
+
+const std::string kFixtures = std::string(BK_SOURCE_DIR) + "/tests/fixtures/";
+const std::string kToy = kFixtures + "traces/toy-eager.pt.trace.json.gz";
+const std::string kVllm = kFixtures + "traces/vllm-0.26.0-decode24.pt.trace.json.gz";
+
+struct Ran {
+  int code = 0;
+  std::string out, err;
+};
+
+Ran run_census(const cli::Args& args) {
+  std::ostringstream out, err;
+  cli::Streams streams{out, err};
+  const int code = cli::run_with("census", streams, args, census::run);
+  return {code, out.str(), err.str()};
+}
+
+Json json_of(cli::Args args) {
+  args.emplace_back("--json");
+  const Ran ran = run_census(args);
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  auto json = parse_json(ran.out);
+  REQUIRE(json);
+  return *json;
+}
+
+const Json& row_of(const Json& rows, const std::string& key, const std::string& value) {
+  static const Json kNone;
+  for (const Json& row : rows.items()) {
+    if (row[key].as_string() == value) return row;
+  }
+  return kNone;
+}
+
+}  // namespace
+
+TEST_CASE("a torch trace sums to what torch says, name by name") {
+  const Json json = json_of({kToy, "--step", "argmax"});
+  CHECK(json["kernels"].as_int() == 1824);
+  CHECK(json["kernels_us"].as_double() == 10696.136);
+  CHECK(json["kernels_and_copies"].as_int() == 1848);
+  CHECK(json["kernels_and_copies_us"].as_double() == 10732.680);
+  CHECK(json["steps"].as_int() == 12);
+  const auto text = read_file(kFixtures + "traces/toy-eager.expect.json");
+  REQUIRE(text);
+  const auto expected = parse_json(*text);
+  REQUIRE(expected);
+  int compared = 0;
+  for (const auto& [name, sums] : (*expected)["kernels"].members()) {
+    if (name.starts_with("Memcpy")) continue;
+    CAPTURE(name);
+    const Json& row = row_of(json["names"], "name", name);
+    CHECK(row["kernels"].as_int() == sums["count"].as_int());
+    CHECK(row["us"].as_double() == Approx(*sums["us"].as_double()).margin(0.0005));
+    ++compared;
+  }
+  CHECK(compared == 22);
+  CHECK(json["names"].items().size() == 22);
+}
+
+TEST_CASE("a vLLM trace: steps by annotation, totals whole") {
+  const Json json = json_of({kVllm});
+  CHECK(json["kernels"].as_int() == 10802);
+  CHECK(json["kernels_us"].as_double() == 46390.275);
+  CHECK(json["steps"].as_int() == 23);
+  CHECK(json["step_anchor"].as_string() == "gpu_annotation execute_context_0(0)_generation_1(1)");
+  const Json all = json_of({kVllm, "--step", "argmax", "--after", "topkGating", "--depth", "1"});
+  CHECK(all["steps"].as_int() == 24);
+  std::int64_t gating = 0, followed = 0;
+  for (const Json& row : all["names"].items()) {
+    if (row["name"].as_string()->find("topkGating") != std::string::npos) gating += *row["kernels"].as_int();
+  }
+  for (const Json& row : all["followers"].items()) followed += *row["count"].as_int();
+  CHECK(gating == 576);
+  CHECK(followed == 576);
+}
+
+TEST_CASE("composition and tail of the vLLM trace") {
+  const Json json = json_of({"composition", kVllm});
+  CHECK(json["steps"].as_int() == 17);
+  CHECK(row_of(json["groups"], "group", "gemm")["kernels_per_step"].as_double() == 97.0);
+  CHECK(json["allreduce"].is_null());
+  CHECK(json["idle_us"].as_double().value_or(-1) < json["span_us"].as_double().value_or(-1));
+  const Json tail = json_of({"tail", kVllm});
+  CHECK(tail["forward_us"].as_double().value_or(0) > 60 * tail["tail_us"].as_double().value_or(0));
+  const Json diff = json_of({"composition", kVllm, "--diff", kVllm});
+  for (const Json& row : diff["groups"].items()) {
+    CHECK(row["us_change"].as_double() == 0.0);
+    CHECK(row["count_changed"].as_string() == "");
+  }
+}
+
+TEST_CASE("no kernels and broken traces are one line, without sums") {
+  const std::string broken = kFixtures + "25-trace-invalid-json/";
+  struct Case {
+    cli::Args args;
+    int code;
+    std::string says;
+  };
+  const Case cases[] = {
+      {{kFixtures + "traces/vllm-0.26.0-api.pt.trace.json.gz"}, 3, "no GPU kernels in this trace"},
+      {{broken + "no-kernels.json"}, 3, "no GPU kernels in this trace"},
+      {{broken + "cut.json"}, 3, "cut.json, byte 322"},
+      {{broken + "bare-words.json"}, 3, "bare-words.json, byte 286"},
+      {{broken + "bad-crc.json.gz"}, 3, "checksum"},
+      {{broken + "none.json"}, 3, "No such file"},
+      {{broken + "good.json", broken + "good.json"}, 2, "one trace, not 2"},
+      {{broken + "good.json", "--format", "csv"}, 2, "table, json and md"},
+      {{"composition", broken + "good.json", "--step", "alpha"}, 4, "0 of 0 steps"},
+      {{"composition", broken + "good.json"}, 4, "--step"},
+      {{broken + "good.json", "--after", "["}, 2, "regular expression"},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.args.back());
+    const Ran ran = run_census(c.args);
+    CHECK(ran.code == c.code);
+    CHECK(ran.out.empty());
+    CHECK(split_lines(ran.err).size() == 1);
+    CHECK(ran.err.find(c.says) != std::string::npos);
+  }
+}
+
+TEST_CASE("a repaired trace says how much was lost") {
+  const Ran ran = run_census({kFixtures + "25-trace-invalid-json/bare-words.json", "--repair"});
+  CHECK(ran.code == 0);
+  CHECK(ran.out.find("repaired: 2 events read, 1 places lost") != std::string::npos);
+  CHECK(ran.out.find("steps: unknown") != std::string::npos);
+}
+
+TEST_CASE("a diff marks names whose launches per step changed") {
+  const Json json = json_of({kToy, "--step", "argmax", "--diff", kVllm});
+  CHECK(json["steps_a"].as_int() == 12);
+  CHECK(json["steps_b"].as_int() == 24);
+  const Json& row = row_of(json["names"], "name", "fused_moe_kernel");
+  CHECK(row["kernels_per_step_a"].as_double() == 0.0);
+  CHECK(row["kernels_per_step_b"].as_double() == 48.0);
+  CHECK(row["count_changed"].as_string() == "changed");
+}
+
+TEST_CASE("a slice is a trace again, a page stands alone") {
+  TempDir dir;
+  const std::string slice = (dir.path() / "slice.json").string(), page = (dir.path() / "page.html").string();
+  REQUIRE(run_census({kVllm, "--perfetto", slice, "--html", page}).code == 0);
+  const Json json = json_of({slice});
+  CHECK(json["kernels"].as_int().value_or(0) >= 446);
+  CHECK(json["kernels"].as_int().value_or(0) < 460);
+  const auto html = read_file(page);
+  REQUIRE(html);
+  CHECK(html->find("<svg") != std::string::npos);
+  CHECK(html->find("src=") == std::string::npos);
+  CHECK(html->find("http") == std::string::npos);
+}
+
+TEST_CASE("markdown and table show the same figures") {
+  const Ran table = run_census({kToy, "--step", "argmax", "--top", "3"});
+  const Ran markdown = run_census({kToy, "--step", "argmax", "--top", "3", "--format", "md"});
+  CHECK(table.out.find("with copies and sets: 1848, 10732.680 us") != std::string::npos);
+  CHECK(markdown.out.find("- with copies and sets: 1848, 10732.680 us") != std::string::npos);
+  CHECK(markdown.out.find("## by group") != std::string::npos);
+}
