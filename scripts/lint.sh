@@ -9,8 +9,11 @@ tidy_keys() {
   common=$( (cat .clang-tidy; clang-tidy --version) | sha256sum)
   ninja -C build/dev -t deps | awk -v root="$ROOT/" '
     /^[^ ].*: #deps/ { if (list != "") print list; list = ""; next }
-    /^    / { path = $1; if (path !~ /^\//) path = root "build/dev/" path
-              if (index(path, root) == 1 && path !~ /\/build\//) list = list (list == "" ? "" : " ") substr(path, length(root) + 1) }
+    /^    / { path = $1
+              if (index(path, "../../") == 1) path = substr(path, 7)
+              else if (index(path, root) == 1) path = substr(path, length(root) + 1)
+              else next
+              if (path !~ /^build\//) list = list (list == "" ? "" : " ") path }
     END { if (list != "") print list }' |
     while read -r source headers; do
       case $source in harness/*.cc | bench/*.cc | sim/*.cc | overlay/*.cc | fleet/*.cc) ;; *) continue ;; esac
