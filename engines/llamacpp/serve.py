@@ -28,7 +28,7 @@ def parse_flags():
     flags.add_argument("--host", default="127.0.0.1")
     flags.add_argument("--port", type=int, required=True)
     flags.add_argument("--threads", type=int, default=1, help="compute threads")
-    flags.add_argument("--poll", type=int, default=0, help="0 sleeps between steps, 100 spins: on busy cores spinning costs 30 times")
+    flags.add_argument("--poll", type=int, help="0 sleeps between steps, 100 spins: on busy cores spinning costs 30 times; default: the package's")
     flags.add_argument("--spec", choices=sorted(SPECULATION), default="none")
     flags.add_argument("--draft-max", type=int, default=5, help="draft tokens per step")
     flags.add_argument("--ngram-size", type=int, default=3, help="tokens that must match before an n-gram draft")
@@ -51,7 +51,9 @@ def parameters(flags):
     params.verbosity = VERBOSITY
     params.endpoint_metrics = params.endpoint_slots = params.endpoint_props = True
     for cpu in (params.cpuparams, params.cpuparams_batch):
-        cpu.n_threads, cpu.poll = flags.threads, flags.poll
+        cpu.n_threads = flags.threads
+        if flags.poll is not None:
+            cpu.poll = flags.poll
     speculation = params.speculative
     speculation.types = [getattr(xllamacpp.common_speculative_type, SPECULATION[flags.spec])]
     speculation.draft.n_max = flags.draft_max
@@ -59,7 +61,7 @@ def parameters(flags):
     if flags.spec == "draft":
         speculation.draft.mparams.path = flags.model
         for cpu in (speculation.draft.cpuparams, speculation.draft.cpuparams_batch):
-            cpu.n_threads, cpu.poll = flags.threads, flags.poll
+            cpu.n_threads, cpu.poll = flags.threads, params.cpuparams.poll
     if os.environ.get("LLAMA_API_KEY"):
         params.api_keys = [os.environ["LLAMA_API_KEY"]]
     return params
@@ -67,7 +69,9 @@ def parameters(flags):
 
 def main():
     flags = parse_flags()
-    server = xllamacpp.Server(parameters(flags))
+    params = parameters(flags)
+    server = xllamacpp.Server(params)
+    print("threads", params.cpuparams.n_threads, "poll", params.cpuparams.poll, file=sys.stderr, flush=True)
     print("listening on", server.listening_address, "xllamacpp", xllamacpp.__version__, file=sys.stderr, flush=True)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

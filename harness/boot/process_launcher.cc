@@ -11,6 +11,7 @@
 #include "boot/fingerprint.h"
 #include "boot/knob_rules.h"
 #include "boot/launcher.h"
+#include "boot/overlay.h"
 #include "boot/proofs.h"
 #include "boot/readiness.h"
 #include "engine/body.h"
@@ -52,9 +53,11 @@ std::string exit_text(const Exit& exit) {
 /// One process of one boot, from start to a free port.
 class ProcessBoot final : public Booted {
  public:
-  ProcessBoot(const Profile& profile, LaunchOptions options, Process process, BootFacts facts, std::size_t log_start)
+  ProcessBoot(const Profile& profile, LaunchOptions options, StagedOverlay overlay, Process process, BootFacts facts,
+              std::size_t log_start)
       : profile_(profile),
         options_(std::move(options)),
+        overlay_(std::move(overlay)),
         process_(std::move(process)),
         facts_(std::move(facts)),
         log_start_(log_start) {
@@ -167,6 +170,7 @@ class ProcessBoot final : public Booted {
 
   Profile profile_;
   LaunchOptions options_;
+  StagedOverlay overlay_;  // outlives the process that sees it
   Process process_;
   BootFacts facts_;
   std::size_t log_start_ = 0;
@@ -178,6 +182,12 @@ fs::path running_program_dir() {
   std::error_code error;
   return fs::read_symlink("/proc/self/exe", error).parent_path();
 }
+
+fs::path bin_dir_of(const LaunchOptions& options) {
+  return options.bin_dir.empty() ? running_program_dir() : fs::absolute(options.bin_dir);
+}
+
+fs::path root_of(const Profile& profile) { return fs::absolute(profile.path).parent_path().parent_path(); }
 
 /// A host that everybody listens on is reached over loopback.
 std::string reachable(const std::string& host) { return host == "0.0.0.0" ? "127.0.0.1" : host; }
@@ -194,8 +204,8 @@ Result<Command> make_command(const Profile& profile, const Arm& arm, const Launc
   variables.port = port;
   variables.seed = options.seed;
   variables.boot_index = options.boot_index;
-  variables.bin_dir = options.bin_dir.empty() ? running_program_dir() : fs::absolute(options.bin_dir);
-  variables.root_dir = fs::absolute(profile.path).parent_path().parent_path();
+  variables.bin_dir = bin_dir_of(options);
+  variables.root_dir = root_of(profile);
   BK_ASSIGN(Command command, resolve_command(profile, arm, variables));
   const fs::path log = fs::absolute(options.log_file);
   BK_TRY(make_directories(log.parent_path()));
@@ -207,6 +217,8 @@ Result<Command> make_command(const Profile& profile, const Arm& arm, const Launc
 class ProcessLauncher final : public Launcher {
  public:
   Result<std::unique_ptr<Booted>> boot(const Profile& profile, const Arm& arm, const LaunchOptions& options) override {
+    // Everything that can be refused is, before a port is taken or anything of an older boot is touched.
+    BK_ASSIGN(StagedOverlay overlay, stage_overlay(profile, root_of(profile), bin_dir_of(options)));
     BK_ASSIGN(const int port, choose_port(profile, options));
     BK_ASSIGN(Command command, make_command(profile, arm, options, port));
     const std::vector<std::string> secrets =
@@ -215,6 +227,8 @@ class ProcessLauncher final : public Launcher {
     facts.fingerprint = configuration(profile, arm, command, secrets);
     facts.fingerprint.set("seed", static_cast<std::int64_t>(options.seed)).set("boot_index", options.boot_index);
     facts.fingerprint.set("host", machine_state());
+    if (!overlay.facts.is_null()) facts.fingerprint.set("overlay", overlay.facts);
+    command.argv.insert(command.argv.begin(), overlay.enter.begin(), overlay.enter.end());
     if (!profile.api_key_env.empty() && !options.api_key.empty()) command.env[profile.api_key_env] = options.api_key;
     std::error_code error;
     const std::uintmax_t log_size = fs::file_size(command.output_file, error);
@@ -233,8 +247,8 @@ class ProcessLauncher final : public Launcher {
     facts.endpoint.metrics_url =
         profile.metrics[0] == '/' ? facts.endpoint.base_url + profile.metrics : profile.metrics;
     facts.endpoint.api_key = options.api_key;
-    auto booted = std::make_unique<ProcessBoot>(profile, options, std::move(*process), std::move(facts),
-                                                error ? 0 : static_cast<std::size_t>(log_size));
+    auto booted = std::make_unique<ProcessBoot>(profile, options, std::move(overlay), std::move(*process),
+                                                std::move(facts), error ? 0 : static_cast<std::size_t>(log_size));
     booted->report(fmt::format("booting on port {}", port));
     const auto transport = http::make_curl_transport();
     BK_TRY(booted->become_ready(*transport, arm, started));

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "boot/entries.h"
 #include "boot/knob_rules.h"
+#include "boot/overlay_settings.h"
 #include "boot/words.h"
 
 namespace bk::boot {
@@ -16,8 +17,9 @@ namespace {
 
 const std::vector<std::string>& setting_names() {
   static const std::vector<std::string> kNames = {
-      "COMMAND", "HOST",        "PORT",        "SERVED_MODEL", "MAX_MODEL_LEN", "READY_TIMEOUT_S", "STOP_GRACE_S",
-      "METRICS", "API_KEY_ENV", "VERSION_LOG", "HELP",         "INSTALL",       "EXTRA_ENV"};
+      "COMMAND",      "HOST",    "PORT",        "SERVED_MODEL", "MAX_MODEL_LEN", "READY_TIMEOUT_S",
+      "STOP_GRACE_S", "METRICS", "API_KEY_ENV", "VERSION_LOG",  "HELP",          "INSTALL",
+      "EXTRA_ENV",    "MODULES", "RUNTIME",     "TARGET_PREFIX"};
   return kNames;
 }
 
@@ -54,6 +56,8 @@ class Builder {
     BK_TRY(check_uses());
     BK_TRY(check_knobs());
     BK_TRY(check_command());
+    if (const auto status = check_overlay_settings(profile_); !status)
+      return fail(Errc::kUsage, status.error().what, path_);
     BK_TRY(extra_environment());
     return std::move(profile_);
   }
@@ -147,6 +151,8 @@ class Builder {
       if (const auto rule = parse_proof("log: " + value, true); !rule) return bad(entry, rule.error().what);
       profile_.engine_version_log = value;
     }
+    if (const auto status = apply_overlay_setting(profile_, key, value); !status)
+      return bad(entry, status.error().what);
     return apply_number(entry);
   }
 

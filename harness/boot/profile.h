@@ -52,6 +52,12 @@ struct Knob {
   [[nodiscard]] bool active(const KnobMap& resolved) const;
 };
 
+/// What an engine runs in.
+enum class Runtime {
+  kProcess,    ///< a plain process
+  kNamespace,  ///< a process whose private mount namespace shows the overlay over the package, read-only
+};
+
 /// How one engine is booted: `profiles/<name>.env`, parsed, defaults and the caller's environment applied.
 struct Profile {
   std::string name;
@@ -66,7 +72,10 @@ struct Profile {
   std::string metrics = "/metrics";  ///< path on the engine's port, or a URL
   std::string api_key_env;           ///< variable in which the engine expects its key; empty: it takes none
   std::string engine_version_log;    ///< regex whose group 1 is the engine's version, where /version does not exist
-  std::string install;               ///< what installs the engine; named when its program is missing
+  std::vector<std::string> modules;  ///< overlay modules, in order; empty: the engine runs as it was installed
+  std::string target_prefix;  ///< template of the package root that the modules' targets lie below; may hold {ROOT}
+  Runtime runtime = Runtime::kProcess;
+  std::string install;  ///< what installs the engine; named when its program is missing
   std::string help;
   Environment env;          ///< engine environment: ENV.* and EXTRA_ENV
   std::vector<Knob> knobs;  ///< in the order of the file

@@ -123,6 +123,11 @@ std::string canonical_text(const Profile& profile) {
       "METRICS=" + profile.metrics,
       "API_KEY_ENV=" + profile.api_key_env,
   };
+  if (!profile.modules.empty()) {
+    lines.push_back("MODULES=" + join(profile.modules, " "));
+    lines.push_back("TARGET_PREFIX=" + profile.target_prefix);
+    lines.push_back("RUNTIME=namespace");
+  }
   for (const auto& [name, value] : profile.env) lines.push_back(fmt::format("ENV.{}={}", name, value));
   for (const Knob& knob : profile.knobs) add_knob(knob, lines);
   std::sort(lines.begin(), lines.end());

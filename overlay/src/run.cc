@@ -1,0 +1,85 @@
+#include "run.h"
+
+#include <algorithm>
+
+#include "cli/app.h"
+#include "commands.h"
+
+namespace bk::overlay {
+namespace {
+
+using cli::Common;
+
+void add_compose(cli::App& app, Options& options) {
+  app.description(
+      "Checks the profile's modules against each other and writes build/<profile>/: every source, one manifest.tsv and "
+      "SHA256SUMS. All or nothing: on any fault nothing is written and an older composition stays.");
+  options.lane.add_to(app);
+  app.option("--build-dir", options.build_dir, "folder that gets <profile>/").value("DIR");
+  options.common.add_to(app, {Common::kFormat, Common::kOut, Common::kDryRun});
+  app.example("overlay compose llama-cpp-overlay", "writes build/llama-cpp-overlay/");
+}
+
+void add_verify(cli::App& app, Options& options) {
+  app.description(
+      "Compares every pinned preimage, and every target that must be absent, with a package as it was installed. Exit "
+      "code 1 when a row does not fit.");
+  options.lane.add_to(app);
+  options.package.add_to(app);
+  options.common.add_to(app, {Common::kFormat, Common::kOut});
+  app.example("overlay verify llama-cpp-overlay --wheel xllamacpp.whl", "against a wheel, without unpacking it");
+}
+
+void add_diff(cli::App& app, Options& options) {
+  app.description("Shows, file by file, what the overlay changes in a package, as unified diffs.");
+  options.lane.add_to(app);
+  options.package.add_to(app);
+  options.common.add_to(app, {Common::kFormat, Common::kOut});
+}
+
+void add_list(cli::App& app, Options& options) {
+  app.description("Shows every row of the profile's modules.");
+  options.lane.add_to(app);
+  options.common.add_to(app, {Common::kFormat, Common::kOut});
+}
+
+void add_enter(cli::App& app, Options& options) {
+  app.description(
+      "What a boot with RUNTIME=namespace puts before the engine's command: mounts laid out files read-only over a "
+      "package in a mount namespace of its own, reads them back, and becomes the program after --.");
+  app.option("--laid-out", options.laid_out, "folder with tree/ and targets").value("DIR").no_default().required();
+  app.option("--package", options.mounted_package, "package root to mount over").value("DIR").no_default().required();
+}
+
+/// What follows "--" belongs to the engine: it is cut off before flags are read.
+cli::Args cut_engine(const cli::Args& args, Options& options) {
+  if (args.empty() || args.front() != "enter") return args;
+  const auto dashes = std::find(args.begin(), args.end(), "--");
+  if (dashes != args.end()) options.engine.assign(dashes + 1, args.end());
+  return {args.begin(), dashes};
+}
+
+}  // namespace
+
+Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
+  Options options;
+  cli::App app("overlay", "Composes, verifies and shows patched files for a third-party package");
+  add_compose(app.subcommand("compose", "write a profile's modules as one tree"), options);
+  add_verify(app.subcommand("verify", "compare the modules' pins with a package"), options);
+  add_diff(app.subcommand("diff", "show what the modules change"), options);
+  add_list(app.subcommand("list", "show the modules' rows"), options);
+  add_enter(app.subcommand("enter", "mount an overlay and become a program"), options);
+  BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, cut_engine(args, options)));
+  if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
+  const std::string& format = options.common.format;
+  if (format != "table" && format != "json") {
+    return fail(Errc::kUsage, "overlay has the formats table and json", "--format " + format);
+  }
+  if (app.chosen() == "compose") return run_compose(streams, options);
+  if (app.chosen() == "verify") return run_verify(streams, options);
+  if (app.chosen() == "diff") return run_diff(streams, options);
+  if (app.chosen() == "list") return run_list(streams, options);
+  return run_enter(streams, options);
+}
+
+}  // namespace bk::overlay
