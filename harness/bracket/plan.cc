@@ -92,6 +92,7 @@ stats::Rules Plan::rules() const {
 
 std::vector<stats::Arm> boot_order(int boots) {
   std::vector<stats::Arm> order;
+  order.reserve(static_cast<std::size_t>(boots));
   for (int i = 0; i < boots; ++i) order.push_back(i % 2 == 0 ? stats::Arm::kBase : stats::Arm::kCand);
   return order;
 }
