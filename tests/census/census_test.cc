@@ -170,3 +170,40 @@ TEST_CASE("markdown and table show the same figures") {
   CHECK(markdown.out.find("- with copies and sets: 1848, 10732.680 us") != std::string::npos);
   CHECK(markdown.out.find("## by group") != std::string::npos);
 }
+
+TEST_CASE("eight ranks: the one that is shortest in the collectives is waited for") {
+  TempDir dir;
+  cli::Args args{"ranks"};
+  for (int rank = 0; rank < 8; ++rank) {
+    // Rank 5 comes last to both collectives; everybody else is in them for longer.
+    const std::string dur = rank == 5 ? "10" : std::to_string(30 + rank);
+    std::string text = "[";
+    for (const char* ts : {"100", "300"}) {
+      text += R"({"ph":"X","cat":"kernel","name":"ncclDevKernel_AllReduce_Sum","tid":7,"ts":)" + std::string(ts) +
+              R"(,"dur":)" + dur + "},";
+    }
+    const std::string path = (dir.path() / ("rank" + std::to_string(rank) + ".json")).string();
+    REQUIRE(write_file_atomic(path, text));
+    args.push_back(path);
+  }
+  const Json json = json_of(args);
+  CHECK(json["straggler"].as_int() == 5);
+  CHECK(json["collectives_compared"].as_int() == 2);
+  REQUIRE(json["ranks"].items().size() == 8);
+  CHECK(json["ranks"].items()[5]["last_to"].as_int() == 2);
+  CHECK(json["ranks"].items()[7]["waited_us"].as_double() == 54.0);
+  CHECK(json["ranks"].items()[7]["waited_for_5_us"].as_double() == 54.0);
+  args.back() = kToy;
+  CHECK(run_census(args).code == 4);
+}
+
+TEST_CASE("an NCCL fingerprint needs NCCL's lines") {
+  TempDir dir;
+  const std::string log = (dir.path() / "boot.log").string();
+  REQUIRE(write_file_atomic(log, "a [0] NCCL INFO Channel 00/02 : 0 1\na [0] NCCL INFO Using network IB\n"));
+  const Json json = json_of({"nccl-fingerprint", log});
+  CHECK(json["lines"].as_int() == 2);
+  CHECK(json["fingerprint"].as_string()->size() == 16);
+  REQUIRE(write_file_atomic(log, "nothing\n"));
+  CHECK(run_census({"nccl-fingerprint", log}).code == 3);
+}
