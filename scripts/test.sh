@@ -21,7 +21,7 @@ run_test() {
 # The runs' own closing lines; the main one stands last.
 close_with_summaries() {
   local run
-  for run in cross-tests tsan-tests asan-tests tests; do
+  for run in cross-tests tsan-tests fuzz-tests asan-tests tests; do
     echo "[$run]"
     ctest_summary "$LOGS/$run.log" 2>/dev/null || true
   done
