@@ -3,22 +3,13 @@
 #include <set>
 
 #include "stats/summary.h"
+#include "tool/bench.h"
 
 namespace bk {
 namespace {
 
 using report::Align;
 using report::Column;
-
-std::optional<double> metric(const load::Sample& sample, const std::string& name) {
-  const auto it = sample.metrics.find(name);
-  return it == sample.metrics.end() ? std::nullopt : it->second.value;
-}
-
-std::string why_missing(const load::Sample& sample, const std::string& name) {
-  const auto it = sample.metrics.find(name);
-  return it == sample.metrics.end() ? "" : it->second.reason;
-}
 
 Json tokens_of(const load::Sample& sample) {
   std::int64_t total = 0;
@@ -29,20 +20,20 @@ Json tokens_of(const load::Sample& sample) {
   return total;
 }
 
-Json percent_of(const std::optional<double>& fraction) { return fraction ? Json(100 * *fraction) : Json(); }
-
-std::string first_failure(const load::Sample& sample) {
-  for (const auto& request : sample.requests) {
-    if (!request.ok()) return request.reason.empty() ? stream::to_string(request.outcome) : request.reason;
-  }
-  return {};
+/// "code long" of the cell "C=1 code long"; nothing for the historical topics.
+Json content_of(const load::Sample& sample) {
+  const std::size_t blank = sample.cell.find(' ');
+  return blank == std::string::npos ? Json() : Json(sample.cell.substr(blank + 1));
 }
+
+Json percent_of(const std::optional<double>& fraction) { return fraction ? Json(100 * *fraction) : Json(); }
 
 }  // namespace
 
 report::Records sample_records(const std::vector<load::Sample>& samples) {
   report::Records records;
   records.columns = {Column{"concurrency", "C", "", Align::kRight, 6},
+                     Column{"content", "content", "", Align::kLeft, 4},
                      Column{"rep", "rep", "", Align::kRight, 6},
                      Column{"completion_tokens", "tokens", "", Align::kRight, 9},
                      Column{"seconds", "time", "s", Align::kRight, 4},
@@ -54,20 +45,23 @@ report::Records sample_records(const std::vector<load::Sample>& samples) {
                      Column{"tokens_per_step", "tok/step", "", Align::kRight, 3},
                      Column{"k_eff", "k", "", Align::kRight, 3},
                      Column{"step_s", "step/s", "", Align::kRight, 4},
+                     Column{"window_step_s", "counted", "step/s", Align::kRight, 4},
+                     Column{"windows", "windows", "", Align::kRight, 6},
                      Column{"note", "", "", Align::kLeft, 4}};
   for (const load::Sample& sample : samples) {
     if (sample.warmup) continue;
     const auto& acceptance = sample.acceptance.value;
-    std::string note = first_failure(sample);
+    std::string note = tool::note_of(sample, "decode_tok_s");
     if (note.empty() && !acceptance) note = sample.acceptance.reason;
-    if (note.empty() && !metric(sample, "decode_tok_s")) note = why_missing(sample, "decode_tok_s");
-    records.rows.push_back(
-        {sample.concurrency, sample.index + 1, tokens_of(sample), to_s(sample.ended - sample.started),
-         metric(sample, "decode_tok_s"), metric(sample, "round_tok_s"), metric(sample, "ttft_ms"),
-         percent_of(acceptance ? std::optional(acceptance->raw) : std::nullopt),
-         percent_of(acceptance ? std::optional(acceptance->legacy) : std::nullopt),
-         acceptance ? Json(acceptance->tokens_per_step) : Json(), acceptance ? Json(acceptance->k_eff) : Json(),
-         metric(sample, "step_s"), note.empty() ? Json() : Json(note)});
+    records.rows.push_back({sample.concurrency, content_of(sample), sample.index + 1, tokens_of(sample),
+                            to_s(sample.ended - sample.started), tool::metric_of(sample, "decode_tok_s"),
+                            tool::metric_of(sample, "round_tok_s"), tool::metric_of(sample, "ttft_ms"),
+                            percent_of(acceptance ? std::optional(acceptance->raw) : std::nullopt),
+                            percent_of(acceptance ? std::optional(acceptance->legacy) : std::nullopt),
+                            acceptance ? Json(acceptance->tokens_per_step) : Json(),
+                            acceptance ? Json(acceptance->k_eff) : Json(), tool::metric_of(sample, "step_s"),
+                            tool::metric_of(sample, "window_step_s"), sample.step_windows.size(),
+                            note.empty() ? Json() : Json(note)});
   }
   return records;
 }
@@ -84,7 +78,7 @@ report::Records summary_records(const std::vector<load::Sample>& samples) {
     for (const char* name : {"decode_tok_s", "round_tok_s"}) {
       std::vector<std::optional<double>> values;
       for (const load::Sample& sample : samples) {
-        if (!sample.warmup && sample.concurrency == concurrency) values.push_back(metric(sample, name));
+        if (!sample.warmup && sample.concurrency == concurrency) values.push_back(tool::metric_of(sample, name));
       }
       const stats::Summary summary = stats::summarize(values);
       records.rows.push_back({concurrency, name, summary.n, summary.mean, summary.median, summary.min, summary.max});

@@ -1,6 +1,7 @@
 #include "leg/round.h"
 
 #include "engine/metrics_client.h"
+#include "leg/step_sampler.h"
 #include "load/aggregate.h"
 
 namespace bk::leg {
@@ -10,6 +11,15 @@ std::optional<engine::Counters> counters_or_nothing(http::Transport& transport, 
   auto counters = engine::fetch_counters(transport, endpoint);
   if (!counters) return std::nullopt;
   return *counters;
+}
+
+void note_windows(const StepSampler& sampler, load::Sample* sample) {
+  sample->step_windows = window_step_rates(sampler.readings());
+  const auto middle = load::median(sample->step_windows);
+  stream::Figure figure = middle ? stream::Figure::of(*middle) : stream::Figure::none("no_whole_window");
+  if (!middle && sampler.readings().empty()) figure.reason = "step_counter_missing";
+  if (!sample->ok()) figure = stream::Figure::none("request_failed");
+  sample->metrics["window_step_s"] = figure;
 }
 
 }  // namespace
@@ -26,10 +36,19 @@ Result<load::Sample> run_round(http::Transport& transport, const engine::Endpoin
   const auto before = counters_or_nothing(transport, endpoint);
   load::RunOptions options;
   options.stopped = stopped;
+  StepSampler sampler(transport, endpoint, round.step_window);
+  if (round.step_window > 0) {
+    options.stopped = [&] {
+      sampler.poll();
+      return stopped && stopped();
+    };
+  }
   load::take_run(load::run_requests(transport, std::move(round.requests), options), &sample);
+  sampler.finish();
   if (stopped && stopped()) return fail(Errc::kInterrupted, "stopped during a " + sample.leg + " sample", sample.cell);
   sample.acceptance = engine::acceptance_between(before, counters_or_nothing(transport, endpoint));
   load::fill_metrics(&sample);
+  if (round.step_window > 0) note_windows(sampler, &sample);
   return sample;
 }
 

@@ -17,10 +17,12 @@ struct Round {
   int index = 0;
   bool warmup = false;
   std::vector<load::PlannedRequest> requests;
+  Nanos step_window = 0;  ///< time between two readings of the engine's step counter meanwhile; 0: none
 };
 
 /// Reads the engine's counters, runs the requests, reads the counters again and fills the sample's figures. A server
-/// without counters gives a sample without acceptance, and the reason. kInterrupted when `stopped` ended it.
+/// without counters gives a sample without acceptance, and the reason. With a step window the metric window_step_s is
+/// the median of the sample's windows. kInterrupted when `stopped` ended it.
 [[nodiscard]] Result<load::Sample> run_round(http::Transport& transport, const engine::Endpoint& endpoint, Round round,
                                              const std::function<bool()>& stopped);
 

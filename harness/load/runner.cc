@@ -1,7 +1,7 @@
 #include "load/runner.h"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
 
 #include "http/file_limit.h"
 #include "stream/timeline.h"
@@ -101,15 +101,19 @@ class Runner {
       flights_.push_back(std::make_unique<Flight>(timeline, [this, i](Flight& flight) {
         --left_;
         if (options_.on_done) options_.on_done(i, flight.record);
+        start_followers(i);
       }));
+      if (plan_[i].after) {
+        followers_.emplace(*plan_[i].after, i);
+      } else {
+        order_.push_back(i);
+      }
     }
-    order_.resize(plan_.size());
-    std::iota(order_.begin(), order_.end(), std::size_t{0});
     std::stable_sort(order_.begin(), order_.end(),
                      [this](std::size_t a, std::size_t b) { return plan_[a].offset < plan_[b].offset; });
     // A failure here shows again, with its reason, in the request that it concerns.
     (void)http::allow_open_files(plan_.size());
-    if (options_.preconnect && !plan_.empty()) (void)transport_.preconnect(plan_[0].request.url, at_once());
+    if (options_.preconnect && !order_.empty()) (void)transport_.preconnect(plan_[0].request.url, at_once());
     (void)transport_.take_worst_delay();
   }
 
@@ -117,21 +121,30 @@ class Runner {
   [[nodiscard]] int at_once() const {
     const Nanos first = plan_[order_[0]].offset;
     return static_cast<int>(
-        std::count_if(plan_.begin(), plan_.end(), [first](const PlannedRequest& p) { return p.offset == first; }));
+        std::count_if(order_.begin(), order_.end(), [this, first](std::size_t i) { return plan_[i].offset == first; }));
   }
 
   [[nodiscard]] Nanos due(std::size_t next) const { return run_.started + plan_[order_[next]].offset; }
 
   std::size_t start_due(std::size_t next) {
     while (next < order_.size() && due(next) <= monotonic_now()) {
-      const std::size_t index = order_[next];
-      Flight& flight = *flights_[index];
-      flight.scheduled(due(next));
-      flight.id = transport_.start(std::move(plan_[index].request), &flight);
-      ++left_;
+      start(order_[next], due(next));
       ++next;
     }
     return next;
+  }
+
+  void start(std::size_t index, Nanos scheduled) {
+    Flight& flight = *flights_[index];
+    flight.scheduled(scheduled);
+    flight.id = transport_.start(std::move(plan_[index].request), &flight);
+    ++left_;
+  }
+
+  void start_followers(std::size_t index) {
+    if (stopping_) return;
+    const auto [first, last] = followers_.equal_range(index);
+    for (auto it = first; it != last; ++it) start(it->second, flights_[index]->ended_at);
   }
 
   void serve(std::size_t next) {
@@ -144,6 +157,7 @@ class Runner {
 
   bool stop() {
     if (!options_.stopped || !options_.stopped()) return false;
+    stopping_ = true;
     for (auto& flight : flights_) {
       if (flight->id != 0 && !flight->ended) transport_.cancel(flight->id);
     }
@@ -164,8 +178,10 @@ class Runner {
   std::vector<PlannedRequest> plan_;
   const RunOptions& options_;
   std::vector<std::unique_ptr<Flight>> flights_;
-  std::vector<std::size_t> order_;
+  std::vector<std::size_t> order_;                     ///< requests with a time of their own, by that time
+  std::multimap<std::size_t, std::size_t> followers_;  ///< request -> those that start when it has ended
   std::size_t left_ = 0;
+  bool stopping_ = false;
   Run run_;
 };
 

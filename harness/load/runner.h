@@ -16,6 +16,9 @@ struct PlannedRequest {
   Nanos offset = 0;  ///< after the run's start; see pacing.h
   /// Tokens that the reply must have when ignore_eos was asked for: fewer is Outcome::kShort.
   std::optional<std::int64_t> expected_tokens;
+  /// Closed loop: place in the plan of an earlier request; this one starts as soon as that one has ended, and `offset`
+  /// does not count.
+  std::optional<std::size_t> after = {};
 };
 
 struct RunOptions {

@@ -26,6 +26,7 @@ struct Sample {
   std::vector<stream::RequestRecord> requests;
   engine::AcceptanceDelta acceptance;
   ClientCost client;
+  std::vector<double> step_windows;  ///< engine steps per second, each between two readings of its own step counter
   /// The sample's figures by metric name with its unit ("decode_tok_s", "round_tok_s", "ttft_ms", "tpot_ms",
   /// "prefill_tok_s", "step_s"), each a value or a reason.
   std::map<std::string, stream::Figure> metrics;

@@ -56,6 +56,18 @@ void KeepingSink::progress(const std::string& what, int done, int total) {
   if (!quiet_) progress_.update(what, done, total);
 }
 
+namespace {
+
+void look_after(KeepingSink& keep) {
+  keep.machine_after = leg::read_machine_state();
+  keep.machine_marks = leg::machine_marks(keep.machine_before, keep.machine_after);
+  if (keep.machine_marks.empty()) return;
+  keep.warn("the machine was not at rest around this leg (" + join(keep.machine_marks, ", ") +
+            "): do not compare its figures");
+}
+
+}  // namespace
+
 Status record_leg(const Recorded& what, const Server& server, cli::Streams& streams, KeepingSink& keep,
                   const std::function<Status(leg::Sink&)>& body) {
   BK_ASSIGN(store::Database database, store::Database::open(what.db));
@@ -74,7 +86,9 @@ Status record_leg(const Recorded& what, const Server& server, cli::Streams& stre
   store::LegRow leg;
   leg.run_id = run_id;
   leg.name = what.leg;
-  leg.plan_json = what.plan.dump();
+  keep.machine_before = leg::read_machine_state();
+  Json plan = what.plan;
+  leg.plan_json = plan.set("machine_before", leg::to_json(keep.machine_before)).dump();
   leg.endpoint = server.endpoint.base_url;
   leg.model = server.endpoint.model;
   leg.started_wall = wall_now();
@@ -86,7 +100,8 @@ Status record_leg(const Recorded& what, const Server& server, cli::Streams& stre
   const bool stopped = !done && done.error().code == Errc::kInterrupted;
   const std::string state = done ? "done" : stopped ? "interrupted" : "failed";
   const std::string reason = done ? "" : redact(done.error().text(), streams.secrets);
-  BK_TRY(database.end_leg(leg_id, state, reason));
+  look_after(keep);
+  BK_TRY(database.end_leg(leg_id, state, done ? join(keep.machine_marks, ", ") : reason));
   const int exit_code = done ? 0 : static_cast<int>(cli::exit_code_of(done.error().code));
   BK_TRY(database.end_run(run_id, state, exit_code, reason));
   return done;

@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/signals.h"
 #include "engine/models.h"
+#include "leg/machine_state.h"
 #include "leg/sink.h"
 #include "report/progress.h"
 #include "store/store.h"
@@ -38,6 +39,8 @@ class KeepingSink final : public leg::Sink {
   std::vector<load::Sample> samples;
   std::vector<leg::GateResult> gates;
   std::vector<std::string> warnings;
+  leg::MachineState machine_before, machine_after;  ///< around the leg, while nothing was asked of the server
+  std::vector<std::string> machine_marks;           ///< why the leg is not to be trusted; empty: nothing seen
   /// Called for each sample that is not a warm-up, after it was stored.
   std::function<void(const load::Sample&)> on_sample;
 
@@ -48,6 +51,8 @@ class KeepingSink final : public leg::Sink {
 };
 
 /// One hand-run leg, recorded: a run and a leg in results.db around `body`, which measures into the sink it is given.
+/// The machine is looked at before and after; a foreign load or a throttled GPU is warned of and stands in the leg's
+/// row.
 struct Recorded {
   std::string program;  ///< "bench-dec"
   std::string leg;      ///< "decode"

@@ -58,6 +58,18 @@ TEST_CASE("Open-loop requests start at their times, whatever their place in the 
   CHECK(transport.preconnected == 1);
 }
 
+TEST_CASE("A closed loop starts each request when the one before it in its stream has ended") {
+  FakeTransport transport;
+  auto plan = plan_of({"ok", "ok", "refused", "ok", "ok"});
+  for (std::size_t i = 2; i < plan.size(); ++i) plan[i].after = i - 2;
+  const load::Run run = load::run_requests(transport, plan);
+  CHECK(transport.preconnected == 2);
+  REQUIRE(transport.started.size() == 5);
+  CHECK(run.requests[2].outcome == Outcome::kConnect);
+  CHECK(run.requests[4].ok());  // a failed request does not end its stream
+  CHECK(run.requests[3].scheduled == run.requests[1].sent + *run.requests[1].end);
+}
+
 TEST_CASE("A stop ends what is under way and what was still to come") {
   FakeTransport transport;
   load::RunOptions options;

@@ -1,0 +1,9 @@
+#pragma once
+#include "cli/run_main.h"
+
+namespace bk::bench_ctx {
+
+/// The program's body: flags in, a leg run, a report out.
+[[nodiscard]] Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args);
+
+}  // namespace bk::bench_ctx

@@ -1,0 +1,76 @@
+#include "tool/bench.h"
+
+#include <ostream>
+
+#include "base/text.h"
+#include "load/honesty.h"
+
+namespace bk::tool {
+
+Result<cli::ExitCode> run_bench(const Bench& bench, const cli::CommonFlags& common, cli::Streams& streams,
+                                const cli::Args& args) {
+  BK_ASSIGN(const report::Format format, report::parse_format(common.format));
+  BK_ASSIGN(const cli::Connection connection, cli::read_connection(common.connection, streams));
+  BK_ASSIGN(cli::Output output, cli::Output::open(streams, common.out));
+  if (common.dry_run) {
+    output.stream() << bench.plan.dump(2) << '\n';
+    BK_TRY(output.close());
+    return cli::ExitCode::kDone;
+  }
+  const cli::InterruptGuard interrupts;
+  BK_ASSIGN(const Server server, reach(connection));
+  KeepingSink keep(streams, common.quiet);
+  const Status done = record_leg(
+      {bench.program, bench.leg, bench.plan, common.db, common.seed, args}, server, streams, keep,
+      [&](leg::Sink& sink) { return bench.measure(server, sink, [&] { return interrupts.interrupted(); }); });
+  if (done || !keep.samples.empty()) bench.print(keep, server, format, output.stream());
+  BK_TRY(output.close());
+  BK_TRY(done);
+  return bench.outcome ? bench.outcome(keep) : outcome_of(keep.samples);
+}
+
+Json bench_head(const Bench& bench, const Server& server, const KeepingSink& keep) {
+  Json head = output_head(bench.program);
+  head.set("endpoint", server.endpoint.base_url).set("model", server.endpoint.model).set("plan", bench.plan);
+  Json machine = Json::object();
+  machine.set("before", leg::to_json(keep.machine_before)).set("after", leg::to_json(keep.machine_after));
+  machine.set("marks", keep.machine_marks);
+  return head.set("machine", std::move(machine));
+}
+
+Json rows_json(const report::Records& records) {
+  const auto document = parse_json(report::render(records, report::Format::kJson));
+  return document ? (*document)["rows"] : Json::array();
+}
+
+std::optional<double> metric_of(const load::Sample& sample, const std::string& name) {
+  const auto it = sample.metrics.find(name);
+  return it == sample.metrics.end() ? std::nullopt : it->second.value;
+}
+
+std::string note_of(const load::Sample& sample, const std::string& metric) {
+  for (const auto& request : sample.requests) {
+    if (!request.ok()) return request.reason.empty() ? stream::to_string(request.outcome) : request.reason;
+  }
+  std::vector<std::string> notes;
+  const auto it = sample.metrics.find(metric);
+  if (it != sample.metrics.end() && !it->second.value) notes.push_back(it->second.reason);
+  for (std::string& mark : load::client_marks(sample.client)) notes.push_back(std::move(mark));
+  return join(notes, ", ");
+}
+
+Result<std::vector<std::int64_t>> parse_token_list(const std::string& text, const std::string& flag) {
+  std::vector<std::int64_t> list;
+  for (std::string_view part : split(text, ',')) {
+    part = trim(part);
+    const bool kilo = !part.empty() && (part.back() == 'K' || part.back() == 'k');
+    const auto number = parse_int(kilo ? part.substr(0, part.size() - 1) : part);
+    if (!number || *number < 1 || *number > 100'000'000) {
+      return fail(Errc::kUsage, "a length is a number of tokens such as 2048 or 2K", flag + " " + std::string(part));
+    }
+    list.push_back(kilo ? *number * 1024 : *number);
+  }
+  return list;
+}
+
+}  // namespace bk::tool
