@@ -12,7 +12,7 @@ namespace bk::trace {
 namespace {
 
 constexpr std::size_t kSlots = 4;
-constexpr std::size_t kSlotBytes = 256 * 1024;
+constexpr std::size_t kSlotBytes = std::size_t{256} * 1024;
 
 struct Slot {
   std::vector<char> bytes = std::vector<char>(kSlotBytes);

@@ -8,7 +8,7 @@
 namespace bk::trace {
 namespace {
 
-constexpr std::size_t kBlockBytes = 64 * 1024;
+constexpr std::size_t kBlockBytes = std::size_t{64} * 1024;
 constexpr std::size_t kMaxVarint = 10;
 constexpr std::size_t kVarintsOfEvent = 4;
 

@@ -18,7 +18,7 @@
 namespace bk::trace {
 namespace {
 
-constexpr std::size_t kChunk = 256 * 1024;
+constexpr std::size_t kChunk = std::size_t{256} * 1024;
 constexpr std::size_t kMagicBytes = 4;
 
 class MemorySource final : public ByteSource {

@@ -11,7 +11,7 @@
 namespace bk::trace {
 namespace {
 
-constexpr std::size_t kWindow = 256 * 1024;
+constexpr std::size_t kWindow = std::size_t{256} * 1024;
 constexpr std::size_t kLongestEvent = std::size_t{256} * 1024 * 1024;
 /// Longer than the start of an event that resync() looks at, blanks included.
 constexpr std::size_t kStartBytes = 256;
