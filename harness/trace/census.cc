@@ -20,6 +20,7 @@ std::vector<Amount> amounts_inside(const Recording& recording, const std::vector
 
 std::vector<Amount> amounts_of(const Recording& recording) {
   std::vector<Amount> amounts;
+  amounts.reserve(recording.names().size());
   for (const Name& name : recording.names()) amounts.push_back({name.count, name.sum_ns});
   return amounts;
 }

@@ -73,6 +73,7 @@ std::vector<GroupMedian> medians(const std::vector<std::string>& labels, const s
 std::vector<GroupMedian> group_medians(const Rules& rules, const std::vector<StepParts>& steps) {
   std::vector<std::string> labels;
   std::vector<std::vector<double>> times(rules.groups.size()), counts(rules.groups.size());
+  labels.reserve(rules.groups.size());
   for (const auto& group : rules.groups) labels.push_back(group.name);
   for (const StepParts& step : steps) {
     for (std::size_t g = 0; g < labels.size(); ++g) {
@@ -85,12 +86,14 @@ std::vector<GroupMedian> group_medians(const Rules& rules, const std::vector<Ste
 
 std::vector<double> column(const std::vector<StepParts>& steps, double StepParts::*member) {
   std::vector<double> values;
+  values.reserve(steps.size());
   for (const StepParts& step : steps) values.push_back(step.*member);
   return values;
 }
 
 std::vector<bool> allreduce_names(const Recording& recording, const Rules& rules) {
   std::vector<bool> found;
+  found.reserve(recording.names().size());
   for (const Name& name : recording.names()) found.push_back(rules.is_allreduce(name.text));
   return found;
 }
@@ -108,6 +111,7 @@ std::optional<Composition::AllReduce> allreduce_of(const std::vector<StepParts>&
 
 std::vector<std::size_t> groups_of_names(const Recording& recording, const Rules& rules) {
   std::vector<std::size_t> groups;
+  groups.reserve(recording.names().size());
   for (const Name& name : recording.names()) groups.push_back(rules.group_of(name.text, name.category));
   return groups;
 }

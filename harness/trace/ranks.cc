@@ -23,6 +23,7 @@ bool has_allreduce(const Recording& recording, const Rules& rules) {
 std::vector<Slice> collectives_of(const Recording& recording, const Rules& rules) {
   const bool any_allreduce = has_allreduce(recording, rules);
   std::vector<bool> wanted;
+  wanted.reserve(recording.names().size());
   for (const Name& name : recording.names()) wanted.push_back(is_collective(name, rules, any_allreduce));
   std::vector<Slice> slices = recording.sorted({Kind::kKernel});
   std::erase_if(slices, [&](const Slice& slice) { return !wanted[slice.name]; });
