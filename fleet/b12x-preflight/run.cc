@@ -82,8 +82,7 @@ void register_flags(cli::App& app, Options& options) {
       "sizes the b12x kernels for mixtures of experts can serve it: split by width (TP), intermediate/TP must be whole "
       "and twice that a multiple of 128; split by experts (EP), the intermediate must be a multiple of 128 and the "
       "experts divisible by EP. Where padding would let an engine boot it is named, since it then corrupts the output: "
-      "name the MoE backend instead of leaving it on auto, so that an impossible choice fails loudly.");
-  app.description(
+      "name the MoE backend instead of leaving it on auto, so that an impossible choice fails loudly.\n\n"
       "Exit code: 0 every mixture of experts can be served at one of the sizes at least, 1 one cannot, 4 one could not "
       "be judged (sizes missing, or config.json and the tensors disagree). Dense models are named and left alone.");
   app.positional("MODELS", options.models, "a model's folder, or a folder of such folders").required();

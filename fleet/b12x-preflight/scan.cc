@@ -76,7 +76,8 @@ void collect(const fs::path& folder, const std::string& name, int levels, std::v
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     if (!it->is_directory(error)) continue;
     const std::string child = it->path().filename().string();
-    collect(it->path(), name == "." ? child : name + "/" + child, levels - 1, models);
+    const std::string below = name == "." ? child : fmt::format("{}/{}", name, child);
+    collect(it->path(), below, levels - 1, models);
   }
 }
 

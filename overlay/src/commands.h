@@ -14,8 +14,10 @@ struct Options {
   PackageFlags package;
   cli::CommonFlags common;
   std::string build_dir = "build";
-  std::string laid_out;             ///< enter: what boot::lay_out() made
-  std::string mounted_package;      ///< enter: over which package it goes
+  std::string laid_out;         ///< enter: what boot::lay_out() made
+  std::string mounted_package;  ///< enter: over which package it goes
+  std::string audit_root;
+  bool self_test = false;           ///< audit
   std::vector<std::string> engine;  ///< enter: the program to become, and its arguments
 };
 
@@ -23,6 +25,7 @@ struct Options {
 [[nodiscard]] Result<cli::ExitCode> run_verify(cli::Streams& streams, const Options& options);
 [[nodiscard]] Result<cli::ExitCode> run_diff(cli::Streams& streams, const Options& options);
 [[nodiscard]] Result<cli::ExitCode> run_list(cli::Streams& streams, const Options& options);
+[[nodiscard]] Result<cli::ExitCode> run_audit(cli::Streams& streams, const Options& options);
 /// Returns only when the engine could not be started.
 [[nodiscard]] Result<cli::ExitCode> run_enter(cli::Streams& streams, const Options& options);
 

@@ -43,6 +43,18 @@ void add_list(cli::App& app, Options& options) {
   options.common.add_to(app, {Common::kFormat, Common::kOut});
 }
 
+void add_audit(cli::App& app, Options& options) {
+  app.description(
+      "Searches the sources below a folder for seven guards against reads and writes out of bounds. PASS: it stands "
+      "there "
+      "as often as it must. FAIL: the file is there without it. UNKNOWN: no such file, which is never a PASS. A text "
+      "search, not a proof. Exit code: 1 when one fails, else 4 when one is unknown.");
+  app.option("--root", options.audit_root, "folder of the deployed sources").value("DIR").no_default();
+  app.flag("--self-test", options.self_test, "check the rules themselves on good and broken samples");
+  options.common.add_to(app, {Common::kFormat, Common::kOut});
+  app.example("overlay audit --root /opt/venv/lib/python3.12/site-packages/vllm", "an installed package");
+}
+
 void add_enter(cli::App& app, Options& options) {
   app.description(
       "What a boot with RUNTIME=namespace puts before the engine's command: mounts laid out files read-only over a "
@@ -68,6 +80,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   add_verify(app.subcommand("verify", "compare the modules' pins with a package"), options);
   add_diff(app.subcommand("diff", "show what the modules change"), options);
   add_list(app.subcommand("list", "show the modules' rows"), options);
+  add_audit(app.subcommand("audit", "search sources for seven guards"), options);
   add_enter(app.subcommand("enter", "mount an overlay and become a program"), options);
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, cut_engine(args, options)));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
@@ -78,6 +91,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   if (app.chosen() == "compose") return run_compose(streams, options);
   if (app.chosen() == "verify") return run_verify(streams, options);
   if (app.chosen() == "diff") return run_diff(streams, options);
+  if (app.chosen() == "audit") return run_audit(streams, options);
   if (app.chosen() == "list") return run_list(streams, options);
   return run_enter(streams, options);
 }
