@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "common/number_formats.h"
+
+namespace bk::kernels {
+
+/// Device memory of one test, every byte 0xff (NaN in each format used here) until something is written.
+template <class T>
+class DeviceArray {
+ public:
+  explicit DeviceArray(std::size_t count) : count_(count) {
+    REQUIRE(cudaMalloc(&data_, count * sizeof(T)) == cudaSuccess);
+    poison();
+  }
+  explicit DeviceArray(const std::vector<T>& from) : DeviceArray(from.size()) {
+    REQUIRE(cudaMemcpy(data_, from.data(), count_ * sizeof(T), cudaMemcpyHostToDevice) == cudaSuccess);
+  }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  ~DeviceArray() { cudaFree(data_); }
+
+  T* get() const { return static_cast<T*>(data_); }
+  void poison() { REQUIRE(cudaMemset(data_, 0xff, count_ * sizeof(T)) == cudaSuccess); }
+  std::vector<T> read() const {
+    std::vector<T> out(count_);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    REQUIRE(cudaMemcpy(out.data(), data_, count_ * sizeof(T), cudaMemcpyDeviceToHost) == cudaSuccess);
+    return out;
+  }
+
+ private:
+  std::size_t count_;
+  void* data_ = nullptr;
+};
+
+/// Fresh numbers in every run; the seed is printed with a failure.
+class Draw {
+ public:
+  Draw() : seed_(std::random_device{}()), engine_(seed_) {}
+  unsigned seed() const { return seed_; }
+  std::vector<std::uint16_t> bf16(std::size_t count, float spread) {
+    std::normal_distribution<float> normal(0, spread);
+    std::vector<std::uint16_t> out(count);
+    for (std::uint16_t& value : out) value = to_bf16(normal(engine_));
+    return out;
+  }
+  std::vector<float> floats(std::size_t count, float spread) {
+    std::normal_distribution<float> normal(0, spread);
+    std::vector<float> out(count);
+    for (float& value : out) value = normal(engine_);
+    return out;
+  }
+  std::mt19937& engine() { return engine_; }
+
+ private:
+  unsigned seed_;
+  std::mt19937 engine_;
+};
+
+}  // namespace bk::kernels

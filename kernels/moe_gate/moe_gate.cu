@@ -1,0 +1,268 @@
+// The expert dimension is cut into groups of 16 and the inner one into up to 8 slices: 128 blocks for [256, 4096], so
+// that the 2 MB of weights come from all multiprocessors at once. For the router a block leaves its partial sums in the
+// workspace, and one more block a token, at the end of the grid, waits for them, adds the slices in order and goes on.
+// The payload is its own flag: an empty slot holds 0xffffffff, which no producer writes. Producers never wait, and
+// waiting blocks are at most as many as tokens, so the launch ends however few blocks fit the device at a time.
+#include "common/device.cuh"
+#include "moe_gate/moe_gate.h"
+#include "moe_gate/route_token.cuh"
+
+namespace bk::kernels {
+namespace {
+
+constexpr int kMaxTokens = 32;
+constexpr int kMaxExperts = 512;
+constexpr int kMaxSlices = 8;
+constexpr int kGroup = 16;
+constexpr int kWarps = 8;
+constexpr int kThreads = 32 * kWarps;
+constexpr std::uint32_t kEmpty = 0xffffffffu;
+
+__device__ inline void put_slot(std::uint32_t* slot, float value) {
+  std::uint32_t bits = __float_as_uint(value);
+  if (bits == kEmpty) bits = 0x7fffffffu;
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(slot), "r"(bits) : "memory");
+}
+
+__device__ inline std::uint32_t look_slot(const std::uint32_t* slot) {
+  std::uint32_t bits;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(bits) : "l"(slot) : "memory");
+  return bits;
+}
+
+__device__ inline void clear_slot(std::uint32_t* slot) {
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(slot), "r"(kEmpty) : "memory");
+}
+
+/// Adds one warp's share of the inner dimension. A lane loads 8 neighbours of k at a time, for the weights and for x
+/// alike: the order of k inside a tile does not matter to a dot product, and the loads stay 16 bytes wide without
+/// shared memory.
+template <int kTiles, int kSteps>
+__device__ inline void multiply(const BkMoeGate& gate, int row, int k_begin, int steps, float (&sum)[kTiles][4]) {
+  const int lane = threadIdx.x % 32;
+  const auto* w = static_cast<const __nv_bfloat16*>(gate.w) + static_cast<std::int64_t>(row + lane / 4) * gate.k +
+                  k_begin + lane % 4 * 8;
+  const auto* x = static_cast<const __nv_bfloat16*>(gate.x) + k_begin + lane % 4 * 8;
+  const std::int64_t below = std::int64_t{8} * gate.k;
+  constexpr int kUnroll = kSteps > 0 ? kSteps : 2;
+  const int count = kSteps > 0 ? kSteps : steps;
+#pragma unroll kUnroll
+  for (int step = 0; step < count; ++step) {
+    const uint4 a = load_streaming(w + step * 32);
+    const uint4 b = load_streaming(w + below + step * 32);
+#pragma unroll
+    for (int tile = 0; tile < kTiles; ++tile) {
+      const int token = tile * 8 + lane / 4;
+      uint4 v = make_uint4(0, 0, 0, 0);
+      if (token < gate.m) v = load_cached(x + token * gate.x_stride + step * 32);
+      mma_bf16(sum[tile], a.x, b.x, a.y, b.y, v.x, v.y);
+      mma_bf16(sum[tile], a.z, b.z, a.w, b.w, v.z, v.w);
+    }
+  }
+}
+
+/// A block's sums, before they are added over its warps.
+template <int kTiles>
+using Partial = float[kWarps][kTiles * 8][kGroup + 1];
+
+template <int kTiles>
+__device__ inline void gather(const float (&sum)[kTiles][4], Partial<kTiles>& partial) {
+  const int lane = threadIdx.x % 32;
+  const int warp = threadIdx.x / 32;
+#pragma unroll
+  for (int tile = 0; tile < kTiles; ++tile) {
+    const int token = tile * 8 + lane % 4 * 2;
+    partial[warp][token][lane / 4] = sum[tile][0];
+    partial[warp][token + 1][lane / 4] = sum[tile][1];
+    partial[warp][token][lane / 4 + 8] = sum[tile][2];
+    partial[warp][token + 1][lane / 4 + 8] = sum[tile][3];
+  }
+  __syncthreads();
+}
+
+template <int kTiles>
+__device__ inline float add_warps(const Partial<kTiles>& partial, int token, int expert) {
+  float total = 0;
+#pragma unroll
+  for (int warp = 0; warp < kWarps; ++warp) total += partial[warp][token][expert];
+  return total;
+}
+
+__device__ inline float collect(const BkMoeGate& gate, int slices, int token, int expert) {
+  std::uint32_t bits[kMaxSlices];
+  auto* slot = static_cast<std::uint32_t*>(gate.workspace) + token * gate.n + expert;
+  const int apart = kMaxTokens * gate.n;
+  bool waiting = true;
+#pragma unroll
+  for (int s = 0; s < kMaxSlices; ++s) bits[s] = s < slices ? kEmpty : 0u;
+  while (waiting) {
+    waiting = false;
+#pragma unroll
+    for (int s = 0; s < kMaxSlices; ++s) {
+      if (bits[s] == kEmpty) bits[s] = look_slot(slot + s * apart);
+    }
+#pragma unroll
+    for (int s = 0; s < kMaxSlices; ++s) waiting = waiting || bits[s] == kEmpty;
+  }
+  float total = 0;
+#pragma unroll
+  for (int s = 0; s < kMaxSlices; ++s) {
+    if (s < slices) {
+      total += __uint_as_float(bits[s]);
+      clear_slot(slot + s * apart);
+    }
+  }
+  return total;
+}
+
+__device__ inline void route_block(const BkMoeGate& gate, const BkMoeRoute& route, int slices, int token) {
+  __shared__ RouteScratch scratch;
+  const int expert = threadIdx.x;
+  const bool real = expert < gate.n;
+  const float bias = route.bias != nullptr && real ? __ldg(route.bias + expert) : 0.0f;
+  const float logit = real ? collect(gate, slices, token, expert) : 0.0f;
+  if (gate.logits != nullptr && real) gate.logits[token * gate.n + expert] = logit;
+  route_token(logit, bias, route, gate.n, scratch, route.weights + token * route.top_k,
+              route.ids + token * route.top_k);
+}
+
+template <int kTiles, int kSteps>
+__device__ inline void multiply_share(const BkMoeGate& gate, int slice, int slices, int row, float (&sum)[kTiles][4]) {
+  const int share = gate.k / (slices * kWarps);
+  const int warp = threadIdx.x / 32;
+  multiply<kTiles, kSteps>(gate, row, (slice * kWarps + warp) * share, share / 32, sum);
+}
+
+template <int kTiles, int kSteps, bool kRoutes>
+__global__ __launch_bounds__(kThreads) void router_kernel(const __grid_constant__ BkMoeGate gate,
+                                                          const __grid_constant__ BkMoeRoute route, int slices) {
+  const int producers = gate.n / kGroup * slices;
+  if (static_cast<int>(blockIdx.x) < producers) {
+    __shared__ Partial<kTiles> partial;
+    const int slice = blockIdx.x % slices;
+    const int row = blockIdx.x / slices * kGroup;
+    float sum[kTiles][4] = {};
+    multiply_share<kTiles, kSteps>(gate, slice, slices, row, sum);
+    gather<kTiles>(sum, partial);
+    auto* slots = static_cast<std::uint32_t*>(gate.workspace) + slice * kMaxTokens * gate.n + row;
+    for (int i = threadIdx.x; i < kGroup * gate.m; i += kThreads) {
+      put_slot(slots + i / kGroup * gate.n + i % kGroup, add_warps<kTiles>(partial, i / kGroup, i % kGroup));
+    }
+    return;
+  }
+  const int token = blockIdx.x - producers;
+  if constexpr (kRoutes) {
+    route_block(gate, route, slices, token);
+  } else {
+    for (int expert = threadIdx.x; expert < gate.n; expert += kThreads) {
+      gate.logits[token * gate.n + expert] = collect(gate, slices, token, expert);
+    }
+  }
+}
+
+/// The logits alone, with the slices of a group as one cluster: partial sums go to the shared memory of the block that
+/// owns two of the 16 experts, which is quicker than through the workspace.
+template <int kTiles, int kSteps>
+__global__ __cluster_dims__(kMaxSlices, 1, 1)
+    __launch_bounds__(kThreads) void cluster_kernel(const __grid_constant__ BkMoeGate gate) {
+  __shared__ Partial<kTiles> partial;
+  __shared__ float inbox[kMaxSlices][kTiles * 8 * 2];
+  asm volatile(
+      "barrier.cluster.arrive.relaxed.aligned;");  // every block of the cluster has to run before one writes to it
+  const int slice = blockIdx.x % kMaxSlices;
+  const int row = blockIdx.x / kMaxSlices * kGroup;
+  float sum[kTiles][4] = {};
+  multiply_share<kTiles, kSteps>(gate, slice, kMaxSlices, row, sum);
+  gather<kTiles>(sum, partial);
+  asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+  const auto own = static_cast<std::uint32_t>(__cvta_generic_to_shared(&inbox[slice][0]));
+  for (int i = threadIdx.x; i < kGroup * gate.m; i += kThreads) {
+    const std::uint32_t local = own + 4 * (i / kGroup * 2 + i % 2);
+    std::uint32_t remote;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(local), "r"(i % kGroup / 2));
+    asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(remote),
+                 "f"(add_warps<kTiles>(partial, i / kGroup, i % kGroup))
+                 : "memory");
+  }
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  if (static_cast<int>(threadIdx.x) < 2 * gate.m) {
+    float total = 0;
+#pragma unroll
+    for (int other = 0; other < kMaxSlices; ++other) total += inbox[other][threadIdx.x];
+    gate.logits[threadIdx.x / 2 * gate.n + row + slice * 2 + threadIdx.x % 2] = total;
+  }
+}
+
+int slices_for(int k) {
+  for (int slices = kMaxSlices; slices > 1; slices /= 2) {
+    if (k % (slices * kWarps * 32) == 0) return slices;
+  }
+  return 1;
+}
+
+template <int kTiles, int kSteps, bool kRoutes>
+void launch_steps(const BkMoeGate& gate, const BkMoeRoute& route, int slices, cudaStream_t stream) {
+  const int producers = gate.n / kGroup * slices;
+  if (!kRoutes && slices == kMaxSlices) {
+    cluster_kernel<kTiles, kSteps><<<producers, kThreads, 0, stream>>>(gate);
+  } else {
+    router_kernel<kTiles, kSteps, kRoutes><<<producers + gate.m, kThreads, 0, stream>>>(gate, route, slices);
+  }
+}
+
+template <int kTiles, bool kRoutes>
+int launch(const BkMoeGate& gate, const BkMoeRoute& route, cudaStream_t stream) {
+  const int slices = slices_for(gate.k);
+  const int steps = gate.k / (slices * kWarps * 32);
+  if (steps == 1) {
+    launch_steps<kTiles, 1, kRoutes>(gate, route, slices, stream);
+  } else if (steps == 2) {
+    launch_steps<kTiles, 2, kRoutes>(gate, route, slices, stream);
+  } else {
+    launch_steps<kTiles, 0, kRoutes>(gate, route, slices, stream);
+  }
+  return launch_status(cudaGetLastError());
+}
+
+template <bool kRoutes>
+int launch_for_tokens(const BkMoeGate& gate, const BkMoeRoute& route, cudaStream_t stream) {
+  if (gate.m <= 8) return launch<1, kRoutes>(gate, route, stream);
+  if (gate.m <= 16) return launch<2, kRoutes>(gate, route, stream);
+  return launch<4, kRoutes>(gate, route, stream);
+}
+
+int check(const BkMoeGate* gate) {
+  if (gate == nullptr || gate->x == nullptr || gate->w == nullptr || gate->workspace == nullptr)
+    return BK_KERNEL_BAD_ARGUMENT;
+  if (gate->m < 1 || gate->m > kMaxTokens || gate->n < kGroup || gate->n > kMaxExperts || gate->n % kGroup != 0 ||
+      gate->k < 256 || gate->k % 256 != 0 || gate->x_stride < gate->k) {
+    return BK_KERNEL_BAD_SHAPE;
+  }
+  if (!is_aligned16(gate->x) || !is_aligned16(gate->w) || gate->x_stride % 8 != 0) return BK_KERNEL_BAD_ALIGNMENT;
+  return BK_KERNEL_OK;
+}
+
+}  // namespace
+}  // namespace bk::kernels
+
+using namespace bk::kernels;
+
+size_t bk_moe_workspace_bytes(int n) { return sizeof(float) * kMaxSlices * kMaxTokens * static_cast<size_t>(n); }
+
+int bk_moe_gate(const BkMoeGate* gate, void* stream) {
+  if (const int status = check(gate); status != BK_KERNEL_OK) return status;
+  if (gate->logits == nullptr) return BK_KERNEL_BAD_ARGUMENT;
+  return launch_for_tokens<false>(*gate, BkMoeRoute{}, static_cast<cudaStream_t>(stream));
+}
+
+int bk_moe_route(const BkMoeGate* gate, const BkMoeRoute* route, void* stream) {
+  if (const int status = check(gate); status != BK_KERNEL_OK) return status;
+  if (route == nullptr || route->weights == nullptr || route->ids == nullptr || route->scoring < BK_MOE_SQRTSOFTPLUS ||
+      route->scoring > BK_MOE_SIGMOID) {
+    return BK_KERNEL_BAD_ARGUMENT;
+  }
+  if (route->top_k < 1 || route->top_k > 32 || route->top_k > gate->n || gate->n > kRouteThreads)
+    return BK_KERNEL_BAD_SHAPE;
+  return launch_for_tokens<true>(*gate, *route, static_cast<cudaStream_t>(stream));
+}
