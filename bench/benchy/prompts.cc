@@ -1,0 +1,97 @@
+#include "prompts.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "bodies.h"
+#include "engine/body.h"
+#include "load/prompts.h"
+
+namespace bk::benchy {
+namespace {
+
+constexpr std::int64_t kCalibrationWords[2] = {60, 400};
+constexpr std::int64_t kUuidTokens = 24;  // where no tokenizer can tell
+
+Json one_token_body(const std::string& model, const std::string& text) {
+  Json body = warmup_body(model, false);
+  return body.set("messages", Json::array().push(Json::object().set("role", "user").set("content", text)));
+}
+
+std::int64_t prompt_tokens_in(const Json& answer) { return answer["usage"]["prompt_tokens"].as_int().value_or(-1); }
+
+}  // namespace
+
+Result<Json> post_chat(http::Transport& transport, const engine::Endpoint& endpoint, const Json& body) {
+  const http::Timeouts timeouts{.total = 600 * kSecond};
+  BK_ASSIGN(
+      const http::Response response,
+      http::fetch(transport, engine::plain_request(endpoint, engine::path_of(engine::Api::kChat), body, timeouts)));
+  if (response.status < 200 || response.status > 299) {
+    return fail(Errc::kHttp, fmt::format("HTTP {}: {}", response.status, engine::error_message(response.body)),
+                endpoint.base_url);
+  }
+  return parse_json(response.body);
+}
+
+Result<PromptMaker> PromptMaker::make(http::Transport& transport, const engine::Endpoint& endpoint, bool adapt,
+                                      std::uint64_t seed) {
+  PromptMaker maker(transport, endpoint, seed);
+  auto tokenizer = engine::Tokenizer::detect(transport, endpoint);
+  if (tokenizer) maker.tokenizer_ = std::move(*tokenizer);
+  BK_TRY(maker.learn(adapt));
+  return maker;
+}
+
+Status PromptMaker::learn(bool adapt) {
+  BK_ASSIGN(const Json user, post_chat(*transport_, *endpoint_, warmup_body(endpoint_->model, false)));
+  BK_ASSIGN(const Json context, post_chat(*transport_, *endpoint_, warmup_body(endpoint_->model, true)));
+  if (!tokenizer_) return calibrate(prompt_tokens_in(user));
+  if (!adapt || prompt_tokens_in(user) < 0 || prompt_tokens_in(context) < 0) return {};
+  BK_ASSIGN(const std::int64_t local, tokenizer_->count(warmup_text()));
+  delta_user_ = prompt_tokens_in(user) - local;
+  delta_context_ = prompt_tokens_in(context) - local;
+  return {};
+}
+
+Status PromptMaker::calibrate(std::int64_t warmup_tokens) {
+  if (warmup_tokens < 0) {
+    return fail(Errc::kUnavailable, "the server has neither /tokenize nor usage: prompts cannot be sized",
+                endpoint_->base_url);
+  }
+  std::int64_t counted[2];
+  for (int i = 0; i < 2; ++i) {
+    load::Random words(1);
+    const std::string text = load::nonce(1) + load::filler(load::Vocabulary::kEnglish20, kCalibrationWords[i], words);
+    BK_ASSIGN(const Json answer, post_chat(*transport_, *endpoint_, one_token_body(endpoint_->model, text)));
+    counted[i] = prompt_tokens_in(answer);
+  }
+  BK_ASSIGN(calibration_, load::calibrate(kCalibrationWords[0], counted[0], kCalibrationWords[1], counted[1]));
+  return {};
+}
+
+Result<std::string> PromptMaker::text(std::int64_t tokens) {
+  load::SizeRequest request;
+  request.tokens = tokens;
+  request.seed = random_.next();
+  if (tokenizer_) {
+    BK_ASSIGN(const load::SizedPrompt sized,
+              load::sized_prompt(request, [this](const std::string& prompt) { return tokenizer_->count(prompt); }));
+    return sized.text;
+  }
+  return load::nonce(request.seed) +
+         load::filler(load::Vocabulary::kEnglish20, calibration_.words_for(tokens), random_);
+}
+
+Result<std::pair<std::string, std::int64_t>> PromptMaker::unique_suffix() {
+  const std::uint64_t high = (random_.next() & ~0xF000ULL) | 0x4000ULL;
+  const std::uint64_t low = (random_.next() >> 2) | (1ULL << 63);
+  const std::string suffix = fmt::format(" {:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xFFFF,
+                                         high & 0xFFFF, low >> 48, low & 0xFFFFFFFFFFFFULL);
+  if (!tokenizer_) return std::pair(suffix, kUuidTokens);
+  BK_ASSIGN(const std::int64_t tokens, tokenizer_->count(suffix));
+  return std::pair(suffix, tokens);
+}
+
+}  // namespace bk::benchy
