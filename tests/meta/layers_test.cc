@@ -64,6 +64,7 @@ const std::vector<Fence> kFences = {
     {"<nlohmann/", {"harness/base/json.cc"}},
     {"<CLI/", {"harness/cli/", "sim/"}},
     {"<zlib", {"harness/store/", "harness/trace/"}},
+    {"<archive", {"overlay/"}},
 };
 
 /// Whether a third party may be named in the file.
