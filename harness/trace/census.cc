@@ -114,6 +114,7 @@ Result<std::vector<Follower>> followers(const Recording& recording, const std::s
     }
   }
   std::vector<Follower> rows;
+  rows.reserve(followed.size());
   for (auto& [key, entry] : followed) {
     rows.push_back({key.first, recording.names()[key.second].text, entry.count, median(std::move(entry.gaps_us))});
   }

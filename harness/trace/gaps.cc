@@ -55,6 +55,7 @@ std::vector<Gaps::ByPair> pairs_of(const Recording& recording, const std::vector
     ns += gap.ns();
   }
   std::vector<Gaps::ByPair> rows;
+  rows.reserve(sums.size());
   for (const auto& [pair, sum] : sums) rows.push_back({pair.first, pair.second, sum.first, us(sum.second)});
   keep_largest(rows, kRows, [](const Gaps::ByPair& row) { return row.sum_us; });
   return rows;
