@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "calibrate.h"
 #include "cli/app.h"
 #include "judge.h"
 #include "list.h"
@@ -25,6 +26,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   add(std::make_unique<ListCommand>(), "every bracket of the database");
   add(std::make_unique<JudgeCommand>(), "assess samples that were recorded elsewhere");
   add(std::make_unique<VerdictCommand>(), "sign what a bracket showed");
+  add(std::make_unique<CalibrateCommand>(), "measure how often the rule is wrong");
 
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, args));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;

@@ -1,6 +1,7 @@
 #include "bracket/assess_bracket.h"
 
 #include "base/version.h"
+#include "bracket/history.h"
 #include "stats/assessment_json.h"
 
 namespace bk::bracket {
@@ -21,24 +22,30 @@ store::EffectRow effect_row(const stats::Effect& e, bool points) {
 
 }  // namespace
 
+Result<stats::BootValues> values_of_boot(store::Database& database, const store::BootRow& boot,
+                                         const std::string& metric, const std::string& cell) {
+  stats::BootValues values{
+      boot.arm == "cand" ? stats::Arm::kCand : stats::Arm::kBase, static_cast<double>(boot.position), {}};
+  BK_ASSIGN(const auto legs, database.legs(boot.id));
+  for (const store::LegRow& leg : legs) {
+    BK_ASSIGN(const auto samples, database.samples(leg.id));
+    for (const store::SampleRow& sample : samples) {
+      if (sample.warmup || !sample.ok || sample.cell != cell) continue;
+      const auto it = sample.metrics.find(metric);
+      if (it == sample.metrics.end() || !it->second.value) continue;
+      values.samples.push_back({*it->second.value, sample.accept_raw, sample.accept_k_eff});
+    }
+  }
+  return values;
+}
+
 Result<std::vector<stats::BootValues>> boot_values(store::Database& database, store::RowId bracket,
                                                    const std::string& metric, const std::string& cell) {
   BK_ASSIGN(const auto boots, database.boots(bracket));
   std::vector<stats::BootValues> out;
   for (const store::BootRow& boot : boots) {
     if (boot.state != "done") continue;
-    stats::BootValues values{
-        boot.arm == "cand" ? stats::Arm::kCand : stats::Arm::kBase, static_cast<double>(boot.position), {}};
-    BK_ASSIGN(const auto legs, database.legs(boot.id));
-    for (const store::LegRow& leg : legs) {
-      BK_ASSIGN(const auto samples, database.samples(leg.id));
-      for (const store::SampleRow& sample : samples) {
-        if (sample.warmup || !sample.ok || sample.cell != cell) continue;
-        const auto it = sample.metrics.find(metric);
-        if (it == sample.metrics.end() || !it->second.value) continue;
-        values.samples.push_back({*it->second.value, sample.accept_raw, sample.accept_k_eff});
-      }
-    }
+    BK_ASSIGN(stats::BootValues values, values_of_boot(database, boot, metric, cell));
     out.push_back(std::move(values));
   }
   return out;
@@ -47,7 +54,13 @@ Result<std::vector<stats::BootValues>> boot_values(store::Database& database, st
 Result<Judgement> judge_bracket(store::Database& database, store::RowId bracket, const Plan& plan) {
   BK_ASSIGN(const auto primary, boot_values(database, bracket, plan.metric, plan.cell));
   BK_ASSIGN(const auto rounds, boot_values(database, bracket, "round_tok_s", plan.cell));
-  return Judgement{stats::assess(primary, plan.rules()), stats::historical_rule(rounds, stats::Better::kHigher)};
+  BK_ASSIGN(const BaseHistory earlier, base_history(database, plan, bracket));
+  stats::Rules rules = plan.rules();
+  rules.history = stats::boot_history(earlier.groups, primary);
+  Judgement judgement{stats::assess(primary, rules), stats::historical_rule(rounds, stats::Better::kHigher)};
+  const std::string history = history_text(earlier, plan.profile);
+  if (!history.empty()) judgement.assessment.sentence += " " + history;
+  return judgement;
 }
 
 store::AssessmentRow to_row(const Judgement& judgement, const Plan& plan, store::RowId bracket) {

@@ -8,6 +8,10 @@
 
 namespace bk::bracket {
 
+/// One boot's measured samples of good requests, of one metric and cell.
+[[nodiscard]] Result<stats::BootValues> values_of_boot(store::Database& database, const store::BootRow& boot,
+                                                       const std::string& metric, const std::string& cell);
+
 /// One metric of one cell, by boots that are done: measured samples of good requests only.
 [[nodiscard]] Result<std::vector<stats::BootValues>> boot_values(store::Database& database, store::RowId bracket,
                                                                  const std::string& metric, const std::string& cell);
@@ -17,6 +21,7 @@ struct Judgement {
   stats::Assessment assessment;
   stats::Historical historical;  ///< of round_tok_s, as the older ledger recorded it
 };
+/// Boot noise comes from the bracket and from the profile's earlier base boots; the sentence says when it does.
 [[nodiscard]] Result<Judgement> judge_bracket(store::Database& database, store::RowId bracket, const Plan& plan);
 
 /// The row of an assessment; detail_json holds it whole as {"assessment": …, "historical": …}.

@@ -52,12 +52,15 @@ void decide(Assessment& a, const Rules& rules) {
   const double gain = rules.better == Better::kHigher ? *effect.estimate : -*effect.estimate;
   const double half = *effect.half_width, band = std::log1p(rules.band);
   const double alpha = decision_alpha(a, rules);
-  const bool beyond = std::fabs(gain) - half > band;
-  if (std::fabs(gain) + half < band) {
+  a.significant = *effect.p < alpha && std::fabs(gain) > half + effect.step_room;
+  const bool beyond = std::fabs(gain) - half - effect.step_room > band;
+  if (std::fabs(gain) + half + effect.step_room < band) {
     a.state = State::kSame;
     a.reason = "interval_inside_band";
   } else if (*effect.p >= alpha) {
     a.reason = "interval_spans_zero";
+  } else if (!a.significant) {
+    a.reason = "step_not_excluded";
   } else if (!beyond) {
     a.reason = "interval_touches_band";
   } else if (a.p_adjusted && *a.p_adjusted >= alpha) {

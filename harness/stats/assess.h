@@ -39,7 +39,9 @@ struct Effect {
   double residual_df = 0;             ///< of the bracket alone
   std::optional<double> residual_sd;  ///< between boots, after arm and drift
   double unscaled_variance = 0;
-  std::string reason;  ///< why something above is missing; empty otherwise
+  std::optional<double> step_p, step;  ///< a step between two boots, where boot noise is known mostly from history
+  double step_room = 0;                ///< what it adds to half_width before the effect is called
+  std::string reason;                  ///< why something above is missing; empty otherwise
 };
 
 /// What the values are adjusted by: acceptance itself, or log(1 + k·acceptance) where each sample's k is known.
@@ -67,13 +69,14 @@ enum class Basis { kRaw, kEqualAcceptance };
 const char* to_string(Basis basis);
 
 /// What the tool says. Reason codes: "effect_beyond_band", "interval_inside_band", "interval_spans_zero",
-/// "interval_touches_band", "acceptance_apart", "not_after_holm", "no_degrees_of_freedom", "no_variance",
-/// "arm_not_told_from_drift", "one_arm", "no_samples"; for void, the cause.
+/// "step_not_excluded", "interval_touches_band", "acceptance_apart", "not_after_holm", "no_degrees_of_freedom",
+/// "no_variance", "arm_not_told_from_drift", "one_arm", "no_samples"; for void, the cause.
 struct Assessment {
   State state = State::kInconclusive;
   std::string reason;
   std::string sentence;  ///< one sentence for people
   Basis basis = Basis::kRaw;
+  bool significant = false;          ///< p < alpha and no step explains it: an effect, whether it matters or not
   bool acceptance_moved = false;     ///< then it is part of the effect, and the raw effect decides
   std::optional<int> boots_needed;   ///< boots in all, alternating, that would resolve the effect seen
   bool boot_sd_assumed = false;      ///< boots_needed rests on kAssumedBootSd

@@ -25,7 +25,7 @@ Json effect_json(const Effect& e, const std::string& unit, bool points) {
   const std::string spread = points ? "points" : "log_points";
   j.set("half_width_" + spread, scaled(e.half_width, 100)).set("se_" + spread, scaled(e.se, 100));
   j.set("residual_sd_" + spread, scaled(e.residual_sd, 100));
-  j.set("p", e.p);
+  j.set("p", e.p).set("step_p", e.step_p).set("step_room_" + spread, 100 * e.step_room);
   j.set("df", e.estimate ? Json(e.df) : Json());
   if (!e.reason.empty()) j.set("reason", e.reason);
   return j;
@@ -37,7 +37,7 @@ Json to_json(const Assessment& a) {
   const Estimates& e = a.estimates;
   Json j = Json::object();
   j.set("state", to_string(a.state)).set("reason", a.reason).set("sentence", a.sentence);
-  j.set("basis", to_string(a.basis)).set("acceptance_moved", a.acceptance_moved);
+  j.set("significant", a.significant).set("basis", to_string(a.basis)).set("acceptance_moved", a.acceptance_moved);
   j.set("raw", effect_json(e.raw, "pct", false));
   j.set("equal_acceptance", effect_json(e.equal_acceptance, "pct", false));
   j.set("acceptance", effect_json(e.acceptance, "points", true));

@@ -3,47 +3,13 @@
 
 #include "stats/assess.h"
 #include "stats/least_squares.h"
+#include "stats/log_boots.h"
+#include "stats/step_check.h"
 #include "stats/student.h"
 #include "stats/summary.h"
 
 namespace bk::stats {
 namespace {
-
-/// One sample on the log scale.
-struct LogSample {
-  double y = 0;
-  std::optional<double> acceptance, k_eff;
-  double x = 0;  ///< the covariate, once acceptance is known to be there
-};
-struct LogBoot {
-  Arm arm = Arm::kBase;
-  double order = 0;
-  std::vector<LogSample> samples;
-};
-
-std::vector<LogBoot> usable(const std::vector<BootValues>& boots, int& excluded) {
-  std::vector<LogBoot> out;
-  for (const BootValues& boot : boots) {
-    LogBoot log_boot{boot.arm, boot.order, {}};
-    for (const SampleValue& s : boot.samples) {
-      if (std::isfinite(s.value) && s.value > 0) {
-        const bool known = s.acceptance && std::isfinite(*s.acceptance);
-        log_boot.samples.push_back({std::log(s.value), known ? s.acceptance : std::nullopt, s.k_eff});
-      } else {
-        ++excluded;
-      }
-    }
-    if (!log_boot.samples.empty()) out.push_back(std::move(log_boot));
-  }
-  std::stable_sort(out.begin(), out.end(), [](const LogBoot& a, const LogBoot& b) { return a.order < b.order; });
-  // A fixed order of samples makes every sum the same for every order in which they were given.
-  for (LogBoot& b : out) {
-    std::sort(b.samples.begin(), b.samples.end(), [](const LogSample& l, const LogSample& r) {
-      return std::pair(l.y, l.acceptance.value_or(-1)) < std::pair(r.y, r.acceptance.value_or(-1));
-    });
-  }
-  return out;
-}
 
 void put_interval(Effect& effect, double variance, double df, double alpha) {
   effect.df = df;
@@ -102,59 +68,16 @@ BootFit fit_boots(const std::vector<LogBoot>& boots, const std::vector<double>& 
     return out;
   }
   out.arm = read_effect(*fit, "arm", history, rules.alpha);
+  Effect& e = out.arm;
+  // A bracket with most of the freedom of its own shows a step in its residuals; one judged by history would not.
+  if (rules.drift && history && e.se && history->df > e.residual_df) {
+    const StepCheck step = check_step(arm.column, y, *e.estimate, *e.se / std::sqrt(e.unscaled_variance), e.df);
+    e.step_p = step.p;
+    e.step = step.step;
+    e.step_room = step.room;
+  }
   if (rules.drift) out.drift = read_effect(*fit, "drift", history, rules.alpha);
   return out;
-}
-
-/// Within-boot deviations of log value and acceptance from their boot's means: what is common to a boot is gone.
-struct Within {
-  std::vector<double> y, x, x_cand;
-  int boots = 0;
-};
-
-Within within_boots(const std::vector<LogBoot>& boots) {
-  Within w;
-  for (const LogBoot& boot : boots) {
-    ++w.boots;
-    double y_mean = 0, x_mean = 0;
-    const auto n = static_cast<double>(boot.samples.size());
-    for (const LogSample& s : boot.samples) {
-      y_mean += s.y / n;
-      x_mean += s.x / n;
-    }
-    for (const LogSample& s : boot.samples) {
-      w.y.push_back(s.y - y_mean);
-      w.x.push_back(s.x - x_mean);
-      w.x_cand.push_back(boot.arm == Arm::kCand ? w.x.back() : 0);
-    }
-  }
-  return w;
-}
-
-/// The pooled slope of log value on the covariate, its variance, and whether both arms share it.
-struct Slope {
-  double value = 0, variance = 0, df = 0;
-  std::optional<double> parallel_p;
-};
-
-std::optional<Slope> pooled_slope(const Within& w) {
-  constexpr double kLeastSpread = 1e-4;  // a hundredth of a point of acceptance is rounding, not luck
-  double squares = 0;
-  for (const double x : w.x) squares += x * x;
-  const double df = static_cast<double>(w.x.size()) - w.boots - 1;
-  if (df < 1 || std::sqrt(squares / (df + 1)) < kLeastSpread) return std::nullopt;
-  const auto one = least_squares({{"x", w.x}}, w.y);
-  if (!one || one->rank < 1) return std::nullopt;
-  Slope slope;
-  slope.value = *one->coefficients[0].value;
-  slope.df = df;
-  slope.variance = one->rss / df * one->coefficients[0].unscaled_variance;
-  const auto two = least_squares({{"x", w.x}, {"x_cand", w.x_cand}}, w.y);
-  if (two && two->rank == 2 && df > 1 && two->rss > 0) {
-    const double variance = two->rss / (df - 1) * two->coefficients[1].unscaled_variance;
-    slope.parallel_p = t_two_sided_p(*two->coefficients[1].value / std::sqrt(variance), df - 1);
-  }
-  return slope;
 }
 
 bool ranges_overlap(const std::vector<LogBoot>& boots) {
@@ -178,35 +101,10 @@ void add_slope_variance(Effect& effect, const Slope& slope, const Effect& on_cov
   put_interval(effect, sum, sum * sum / (boots * boots / effect.df + luck * luck / slope.df), alpha);
 }
 
-/// Mean of one number over each boot's samples. shape: one a boot
-template <class Get>
-std::vector<double> boot_means(const std::vector<LogBoot>& boots, Get get) {
-  std::vector<double> means;
-  for (const LogBoot& boot : boots) {
-    double mean = 0;
-    for (const LogSample& s : boot.samples) mean += get(s) / static_cast<double>(boot.samples.size());
-    means.push_back(mean);
-  }
-  return means;
-}
-
 double mean_of(const std::vector<double>& values) {
   double mean = 0;
   for (const double v : values) mean += v / static_cast<double>(values.size());
   return mean;
-}
-
-/// Tokens per step, 1 + k·acceptance, on the log scale where every sample says its k: a rate is steps a second times
-/// tokens a step, so the line is straight. Else acceptance itself, a straight line over its usual range.
-bool set_covariate(std::vector<LogBoot>& boots) {
-  bool all_k = true;
-  for (const LogBoot& boot : boots) {
-    for (const LogSample& s : boot.samples) all_k = all_k && s.k_eff && *s.k_eff > 0;
-  }
-  for (LogBoot& boot : boots) {
-    for (LogSample& s : boot.samples) s.x = all_k ? std::log1p(*s.k_eff * *s.acceptance) : *s.acceptance;
-  }
-  return all_k;
 }
 
 void estimate_acceptance(std::vector<LogBoot> boots, const Rules& rules, Estimates& out) {
@@ -224,7 +122,7 @@ void estimate_acceptance(std::vector<LogBoot> boots, const Rules& rules, Estimat
   out.acceptance_overlaps = ranges_overlap(boots);
 
   out.covariate = set_covariate(boots) ? Covariate::kLogTokensPerStep : Covariate::kAcceptance;
-  const auto slope = pooled_slope(within_boots(boots));
+  const auto slope = pooled_slope(boots);
   if (!slope) {
     out.equal_acceptance.reason = "no_acceptance_spread_within_boots";
     return;
@@ -261,7 +159,7 @@ std::optional<double> within_sd(const std::vector<LogBoot>& boots) {
 
 Estimates estimate(const std::vector<BootValues>& boots, const Rules& rules) {
   Estimates out;
-  const std::vector<LogBoot> logs = usable(boots, out.excluded_samples);
+  const std::vector<LogBoot> logs = log_boots(boots, out.excluded_samples);
   out.boots = static_cast<int>(logs.size());
   for (const LogBoot& b : logs) ++(b.arm == Arm::kBase ? out.base_boots : out.cand_boots);
   if (out.base_boots == 0 || out.cand_boots == 0) {
@@ -269,13 +167,7 @@ Estimates estimate(const std::vector<BootValues>& boots, const Rules& rules) {
     for (Effect* e : {&out.raw, &out.equal_acceptance, &out.acceptance, &out.drift}) e->reason = reason;
     return out;
   }
-  std::vector<double> medians;
-  for (const LogBoot& boot : logs) {
-    std::vector<double> y;
-    for (const LogSample& s : boot.samples) y.push_back(s.y);
-    medians.push_back(*median(y));
-  }
-  const BootFit fit = fit_boots(logs, medians, rules, rules.history.raw);
+  const BootFit fit = fit_boots(logs, boot_medians(logs), rules, rules.history.raw);
   out.raw = fit.arm;
   out.drift = fit.drift;
   if (!rules.drift) out.drift.reason = "drift_not_in_the_model";

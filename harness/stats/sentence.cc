@@ -33,6 +33,10 @@ std::string why_open(const Assessment& a, const Effect& effect, const Rules& rul
     return fmt::format("{} boots leave no degree of freedom to tell {} from boot noise", a.estimates.boots, seen);
   }
   if (a.reason == "no_variance") return fmt::format("The boots of each arm agree exactly, so {} has no interval", seen);
+  if (a.reason == "step_not_excluded") {
+    return fmt::format("{} could be a step of {:+.2f} % between two boots, larger than this profile's boots differ",
+                       seen, to_pct(effect.step.value_or(0)));
+  }
   if (a.reason == "interval_touches_band") {
     return fmt::format("{} differs from zero but its interval does not clear the practical band of {:.2g} %", seen,
                        band);

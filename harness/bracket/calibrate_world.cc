@@ -1,0 +1,54 @@
+#include "bracket/calibrate_world.h"
+
+#include <cmath>
+
+namespace bk::bracket {
+namespace {
+
+constexpr double kDraft = 5;
+constexpr double kLeastAcceptance = 0.25, kGreatestAcceptance = 0.37;
+constexpr double kStallChance = 0.01, kStalledRate = 0.3;
+
+}  // namespace
+
+std::vector<stats::BootValues> simulate_boots(const World& world, const std::vector<stats::Arm>& order,
+                                              Random& random) {
+  const auto n = static_cast<int>(order.size());
+  const int step_at = n > 1 ? 1 + random.below(n - 1) : 0;
+  std::vector<stats::BootValues> boots;
+  for (int i = 0; i < n; ++i) {
+    stats::BootValues boot{order[static_cast<std::size_t>(i)], static_cast<double>(i), {}};
+    double level = 4 + world.boot_sd * random.normal();
+    if (n > 1) level += world.drift * i / (n - 1);
+    if (i >= step_at) level += world.step;
+    if (boot.arm == stats::Arm::kCand) level += world.effect;
+    const int samples = world.unequal ? 3 + random.below(7) : world.samples;
+    for (int s = 0; s < samples; ++s) {
+      stats::SampleValue sample;
+      double y = level + world.noise_sd * random.normal();
+      if (world.luck) {
+        sample.acceptance = kLeastAcceptance + (kGreatestAcceptance - kLeastAcceptance) * random.uniform();
+        sample.k_eff = kDraft;
+        y += std::log1p(kDraft * *sample.acceptance);
+      }
+      sample.value = std::exp(y);
+      if (world.stalls && random.uniform() < kStallChance) sample.value *= kStalledRate;
+      boot.samples.push_back(sample);
+    }
+    boots.push_back(std::move(boot));
+  }
+  return boots;
+}
+
+stats::HistoryGroup simulate_history(World world, int boots, Random& random) {
+  world.step = 0;
+  return {simulate_boots(world, std::vector<stats::Arm>(static_cast<std::size_t>(boots), stats::Arm::kBase), random)};
+}
+
+std::vector<stats::Arm> arms_of(const std::string& letters) {
+  std::vector<stats::Arm> order;
+  for (const char c : letters) order.push_back(c == 'A' ? stats::Arm::kBase : stats::Arm::kCand);
+  return order;
+}
+
+}  // namespace bk::bracket

@@ -1,0 +1,36 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bracket/calibrate_random.h"
+#include "stats/history.h"
+
+namespace bk::bracket {
+
+/// What is simulated: boots of a world whose truth is known. Sizes are on the log scale (0.01 = 1 %).
+struct World {
+  double effect = 0;      ///< of the candidate
+  double boot_sd = 0.01;  ///< normal, one draw a boot
+  double noise_sd = kNoiseSd;
+  int samples = 6;
+  double drift = 0;      ///< from the first boot of a session to its last, linear
+  double step = 0;       ///< once, before one of the later boots, each as likely
+  bool luck = false;     ///< raw acceptance of each sample uniform in 25..37 %, k = 5
+  bool stalls = false;   ///< one sample in a hundred takes more than three times as long
+  bool unequal = false;  ///< 3..9 samples a boot instead of the same number
+  /// Gives the median of six samples a standard error of 0.3 %.
+  static constexpr double kNoiseSd = 0.003 / 0.4646;
+};
+
+/// One session's boots in this order.
+[[nodiscard]] std::vector<stats::BootValues> simulate_boots(const World& world, const std::vector<stats::Arm>& order,
+                                                            Random& random);
+
+/// `boots` base boots of the same world in an earlier session, without the step.
+[[nodiscard]] stats::HistoryGroup simulate_history(World world, int boots, Random& random);
+
+/// "ABBA" as arms.
+[[nodiscard]] std::vector<stats::Arm> arms_of(const std::string& letters);
+
+}  // namespace bk::bracket
