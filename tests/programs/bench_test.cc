@@ -179,3 +179,61 @@ TEST_CASE("failed requests are counted, stored and never averaged") {
   REQUIRE(rows);
   CHECK(trim(rows->out) == "2");
 }
+
+TEST_CASE("bench-dec normalises to acc=50, counts the engine's own steps, and refuses with too few samples") {
+  SimEngine engine;
+  TempDir dir;
+  const Captured run = run_program({"bench-dec", "--base-url", engine.url(), "-C", "1", "--reps", "4", "--tokens",
+                                    "250", "--step-window", "0.1", "--json", "-q"},
+                                   {}, dir.path().string());
+  REQUIRE(run.exit.code == 0);
+  const Json json = json_of(run);
+  const Json& fit = json["acc_fit"];
+  CHECK(whole(fit["n"]) == 4);
+  CHECK(fit["metric"].as_string() == "round_tok_s");
+  CHECK(real(fit["at_acc55_tok_s"]) - real(fit["at_acc50_tok_s"]) ==
+        Approx(5 * real(fit["slope_tok_s_per_point"])).margin(1e-6));
+  CHECK(real(fit["sigma_tok_s"]) >= 0);
+  CHECK(fit["reason"].is_null());
+  for (const Json& row : json["rows"].items()) {
+    CHECK(whole(row["windows"]) >= 1);
+    CHECK(real(row["window_step_s"]) > 0);
+  }
+  const Captured few =
+      run_program({"bench-dec", "--base-url", engine.url(), "-C", "1", "--reps", "2", "--tokens", "32", "--json", "-q"},
+                  {}, dir.path().string());
+  REQUIRE(few.exit.code == 0);
+  const Json refused = json_of(few)["acc_fit"];
+  CHECK(refused["at_acc50_tok_s"].is_null());
+  CHECK(refused["reason"].as_string() == "acc=50 needs at least 3 samples, not 2");
+}
+
+TEST_CASE("bench-dec measures content sets apart and in their mix") {
+  SimEngine engine;
+  TempDir dir;
+  const Captured run = run_program({"bench-dec", "--base-url", engine.url(), "-C", "1", "--reps", "1", "--warmup", "0",
+                                    "--tokens", "120", "--ignore-eos", "--content", "code,korean=3", "--json", "-q"},
+                                   {}, dir.path().string());
+  REQUIRE(run.exit.code == 0);
+  const Json json = json_of(run);
+  const auto& rows = json["rows"].items();
+  REQUIRE(rows.size() == 4);
+  const std::pair<const char*, std::int64_t> cells[] = {
+      {"code short", 96}, {"code long", 120}, {"korean short", 96}, {"korean long", 120}};
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(rows[i]["content"].as_string() == cells[i].first);
+    CHECK(whole(rows[i]["completion_tokens"]) == cells[i].second);
+  }
+  const auto& sets = json["content"].items();
+  REQUIRE(sets.size() == 3);
+  const double code = real(sets[0]["decode_tok_s"]), korean = real(sets[1]["decode_tok_s"]);
+  CHECK(code == Approx(2 / (1 / real(rows[0]["decode_tok_s"]) + 1 / real(rows[1]["decode_tok_s"]))));
+  CHECK(sets[2]["content"].as_string() == "total");
+  CHECK(real(sets[2]["weight"]) == 4);
+  CHECK(real(sets[2]["decode_tok_s"]) == Approx(4 / (1 / code + 3 / korean)));
+  CHECK(whole(sets[0]["version"]) == 1);
+  CHECK(json["plan"]["content"].items()[1]["hash"].as_string().value_or("").size() == 64);
+  const Captured wrong = run_program({"bench-dec", "--content", "koraen"}, {}, dir.path().string());
+  CHECK(wrong.exit.code == 2);
+  CHECK(wrong.err.find("did you mean korean?") != std::string::npos);
+}
