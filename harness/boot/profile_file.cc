@@ -87,9 +87,9 @@ fs::path default_profile_dir() {
   const Environment caller = caller_environment();
   if (const auto named = caller.find("BK_PROFILES"); named != caller.end()) return named->second;
   std::error_code error;
-  if (const fs::path near = profiles_above(fs::current_path(error)); !near.empty()) return near;
+  if (fs::path near = profiles_above(fs::current_path(error)); !near.empty()) return near;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const fs::path installed = program.parent_path().parent_path() / "share/bracketkit/profiles";
+  fs::path installed = program.parent_path().parent_path() / "share/bracketkit/profiles";
   if (fs::is_directory(installed, error)) return installed;
   const fs::path above = profiles_above(program.parent_path());
   return above.empty() ? fs::path("profiles") : above;
