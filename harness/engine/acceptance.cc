@@ -89,8 +89,8 @@ IntervalRates rates_between(const Counters& before, const Counters& after) {
   using Slot = std::optional<double> Counters::*;
   const Continuity continuity = continuity_between(before, after);
   const auto rate = [&](Slot tokens, Slot seconds) {
-    const auto spent = delta_between(before.*seconds, after.*seconds, continuity);
-    const auto made = delta_between(before.*tokens, after.*tokens, continuity);
+    auto spent = delta_between(before.*seconds, after.*seconds, continuity);
+    auto made = delta_between(before.*tokens, after.*tokens, continuity);
     if (!spent.value) return spent;
     if (!made.value) return made;
     if (*spent.value <= 0) return stream::Figure::none("zero_window");
