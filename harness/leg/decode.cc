@@ -14,7 +14,7 @@ namespace {
 // The seed rule of the historical tool: repetition r at concurrency C has seed r + 1000 C, its request i seed * 131 +
 // i.
 std::uint64_t prompt_seed(const DecodePlan& plan, int concurrency, int rep, int request) {
-  const auto seed = static_cast<std::uint64_t>(rep + 1000 * concurrency);
+  const auto seed = static_cast<std::uint64_t>(rep) + 1000 * static_cast<std::uint64_t>(concurrency);
   return plan.seed + seed * 131 + static_cast<std::uint64_t>(request);
 }
 
@@ -45,7 +45,8 @@ std::vector<Cell> cells_of(const DecodePlan& plan) {
 std::string prompt_of(const DecodePlan& plan, const Cell& cell, int rep, int request) {
   const std::uint64_t seed = prompt_seed(plan, cell.concurrency, rep, request);
   if (cell.content == nullptr) return load::decode_prompt(seed);
-  return cell.content->prompt(cell.long_answer, static_cast<std::uint64_t>(rep + request), seed);
+  return cell.content->prompt(cell.long_answer, static_cast<std::uint64_t>(rep) + static_cast<std::uint64_t>(request),
+                              seed);
 }
 
 Round make_round(const engine::Endpoint& endpoint, const DecodePlan& plan, const Cell& cell, int rep) {

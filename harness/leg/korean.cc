@@ -121,6 +121,7 @@ Result<KoreanOutcome> run_korean(http::Transport& transport, const engine::Endpo
     sink.progress(kName, done, total);
     std::vector<load::PlannedRequest> requests;
     const int batch = std::min(std::max(1, plan.concurrency), total - done);
+    requests.reserve(static_cast<std::size_t>(batch));
     for (int i = 0; i < batch; ++i) requests.push_back(make_request(endpoint, plan, done + i));
     load::RunOptions options;
     options.stopped = plan.stopped;

@@ -44,7 +44,8 @@ Question question_of(const NeedleDocument& document, const NeedlePlan& plan, int
   return question;
 }
 
-void finish(std::vector<gate::AnswerVerdict> verdicts, const std::string& first_unanswered, NeedleOutcome& outcome) {
+void finish(const std::vector<gate::AnswerVerdict>& verdicts, const std::string& first_unanswered,
+            NeedleOutcome& outcome) {
   const gate::Tally tally = gate::tally(verdicts, kQuestions);
   for (const gate::AnswerVerdict verdict : verdicts) outcome.verdicts.emplace_back(verdict_word(verdict));
   outcome.gate.verdict = gate_verdict(tally.verdict());

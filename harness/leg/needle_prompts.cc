@@ -75,7 +75,7 @@ Result<NeedleDocument> fit_document(std::uint64_t seed, std::int64_t tokens, con
 NeedleSizer::NeedleSizer(http::Transport& transport, const engine::Endpoint& endpoint)
     : transport_(transport), endpoint_(endpoint) {
   auto tokenizer = engine::Tokenizer::detect(transport, endpoint);
-  if (tokenizer) tokenizer_ = std::move(*tokenizer);
+  if (tokenizer) tokenizer_ = *tokenizer;
 }
 
 Result<NeedleDocument> NeedleSizer::make(std::uint64_t seed, std::int64_t tokens) {

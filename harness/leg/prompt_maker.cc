@@ -15,7 +15,7 @@ constexpr std::uint64_t kAttempts = 4;
 PromptMaker::PromptMaker(http::Transport& transport, const engine::Endpoint& endpoint)
     : transport_(transport), endpoint_(endpoint) {
   auto tokenizer = engine::Tokenizer::detect(transport, endpoint);
-  if (tokenizer) tokenizer_ = std::move(*tokenizer);
+  if (tokenizer) tokenizer_ = *tokenizer;
 }
 
 Result<std::string> PromptMaker::make(std::int64_t tokens, std::uint64_t seed) {
