@@ -92,6 +92,7 @@ std::string pad(std::string_view utf8, std::size_t width, Align align) {
 std::string table(const std::vector<std::string>& header, const std::vector<Align>& align,
                   const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
+  widths.reserve(header.size());
   for (const std::string& name : header) widths.push_back(display_width(one_line(name)));
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < widths.size() && i < row.size(); ++i) {
