@@ -113,8 +113,8 @@ std::optional<int> boots_to_resolve(double effect, double boot_sd, int boots, co
   // Base first and last, and at least two degrees of freedom of its own: with one, t is 12.7.
   for (int n = std::max(5, boots + 1 + boots % 2); n <= kMostBoots; n += 2) {
     // Alternating boots of an odd number are symmetric in time: arm and drift do not share variance.
-    const double base = (n + 1) / 2, cand = (n - 1) / 2;
-    const double variance = boot_sd * boot_sd * (1 / base + 1 / cand);
+    const int base = (n + 1) / 2, cand = (n - 1) / 2;
+    const double variance = boot_sd * boot_sd * (1.0 / base + 1.0 / cand);
     if (t_quantile(1 - rules.alpha / 2, n - terms + more_df) * std::sqrt(variance) < room) return n;
   }
   return std::nullopt;

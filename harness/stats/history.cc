@@ -126,6 +126,7 @@ History boot_history(const std::vector<HistoryGroup>& groups, const std::vector<
   int ignored = 0;
   std::vector<LogBoot> now = log_boots(bracket, ignored);
   std::vector<LogGroup> logs;
+  logs.reserve(groups.size());
   for (const HistoryGroup& group : groups) logs.push_back({log_boots(group.boots, ignored), group.weight});
   History history;
   history.raw = pooled(logs, raw, now);
