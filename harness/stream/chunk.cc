@@ -61,6 +61,8 @@ error_code each_element_if_array(od::value value, Visit&& visit) {
   if (error) return error;
   for (auto item : array) {
     od::value element;
+    // get() takes rvalues only.
+    // NOLINTNEXTLINE(performance-move-const-arg)
     if (const error_code failed = std::move(item).get(element)) return failed;
     if (const error_code failed = visit(element)) return failed;
   }

@@ -188,9 +188,9 @@ void Timeline::whole_body() {
 void Timeline::judge(const StreamEnd& end) {
   using Kind = StreamEnd::Kind;
   const bool announced = record_.done_seen || finish_seen_;
-  const auto fail = [&](Outcome outcome, std::string fallback, bool transport = false) {
+  const auto fail = [&](Outcome outcome, const std::string& fallback, bool transport = false) {
     record_.outcome = outcome;
-    record_.reason = transport && !end.message.empty() ? end.message : std::move(fallback);
+    record_.reason = transport && !end.message.empty() ? end.message : fallback;
   };
   if (server_error_) return fail(Outcome::kServerError, *server_error_);
   if (broken_) return fail(Outcome::kServerError, "an event is " + *broken_);
