@@ -95,7 +95,7 @@ Status record_leg(const Recorded& what, const Server& server, cli::Streams& stre
   BK_ASSIGN(const store::RowId leg_id, database.begin_leg(leg));
 
   bracket::StoreSink sink(database, leg_id, keep);
-  const Status done = body(sink);
+  Status done = body(sink);
   keep.finish();
   const bool stopped = !done && done.error().code == Errc::kInterrupted;
   const std::string state = done ? "done" : stopped ? "interrupted" : "failed";
