@@ -25,7 +25,8 @@ class Page {
       double value = total;
       if (shared && view_.engines > 1) {
         const auto whole = static_cast<std::int64_t>(total);
-        value = static_cast<double>(whole / view_.engines + (rank < whole % view_.engines ? 1 : 0));
+        const std::int64_t part = whole / view_.engines + (rank < whole % view_.engines ? 1 : 0);
+        value = static_cast<double>(part);
       }
       text_ += fmt::format("{}{{engine=\"{}\",model_name=\"{}\"{}{}}} {}\n", name, rank, view_.model,
                            labels.empty() ? "" : ",", labels, number(value));

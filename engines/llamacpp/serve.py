@@ -7,7 +7,6 @@ slots and speculation, is what the profile's proofs read.
 import argparse
 import os
 import signal
-import sys
 import threading
 
 import xllamacpp
@@ -67,12 +66,17 @@ def parameters(flags):
     return params
 
 
+def say(line):
+    """One write, on a line of its own: the server's threads log to the same file meanwhile."""
+    os.write(2, f"\n{line}\n".encode())
+
+
 def main():
     flags = parse_flags()
     params = parameters(flags)
     server = xllamacpp.Server(params)
-    print("threads", params.cpuparams.n_threads, "poll", params.cpuparams.poll, file=sys.stderr, flush=True)
-    print("listening on", server.listening_address, "xllamacpp", xllamacpp.__version__, file=sys.stderr, flush=True)
+    say(f"threads {params.cpuparams.n_threads} poll {params.cpuparams.poll}")
+    say(f"listening on {server.listening_address} xllamacpp {xllamacpp.__version__}")
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

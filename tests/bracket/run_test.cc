@@ -143,7 +143,7 @@ TEST_CASE("what may not be used is void, by real runs", "[bracket][program]") {
       {"not-taken", "", set, "GATEFUSE.flag.1=\"--knob GATEFUSE=0\"\n", "proof_failed", 2},
       {"equal", "", set, "GATEFUSE.flag.0=\"--knob GATEFUSE=1\"\n", "base_equals_cand", 1},
       {"two", "", set, "GATEFUSE.flag.1=\"--knob GATEFUSE=1 --knob NULLKNOB=1\"\n", "two_knobs_differ", 2},
-      {"restart", "--fault restart=3", set, "", "engine_restarted", 1},
+      {"restart", "--fault restart=4", set, "", "engine_restarted", 1},
       {"cut", "--fault cut=9", set, "", "failed_requests", 1},
   };
   const Bench bench;
