@@ -71,7 +71,7 @@ class Measurement {
  public:
   Measurement(http::Transport& transport, const engine::Endpoint& endpoint, const Plan& plan, leg::Sink& sink,
               PromptMaker maker)
-      : transport_(transport), endpoint_(endpoint), plan_(plan), sink_(sink), maker_(std::move(maker)) {}
+      : transport_(transport), endpoint_(endpoint), plan_(plan), sink_(sink), maker_(maker) {}
 
   Status coherence() {
     BK_ASSIGN(const Json answer, post_chat(transport_, endpoint_, coherence_body(endpoint_.model)));
@@ -214,7 +214,7 @@ class Measurement {
 Result<Outcome> measure(http::Transport& transport, const engine::Endpoint& endpoint, const Plan& plan,
                         leg::Sink& sink) {
   BK_ASSIGN(PromptMaker maker, PromptMaker::make(transport, endpoint, plan.adapt, plan.seed));
-  Measurement measurement(transport, endpoint, plan, sink, std::move(maker));
+  Measurement measurement(transport, endpoint, plan, sink, maker);
   if (plan.coherence) BK_TRY(measurement.coherence());
   BK_TRY(measurement.latency());
   BK_TRY(measurement.grid());

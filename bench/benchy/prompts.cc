@@ -39,7 +39,7 @@ Result<PromptMaker> PromptMaker::make(http::Transport& transport, const engine::
                                       std::uint64_t seed) {
   PromptMaker maker(transport, endpoint, seed);
   auto tokenizer = engine::Tokenizer::detect(transport, endpoint);
-  if (tokenizer) maker.tokenizer_ = std::move(*tokenizer);
+  if (tokenizer) maker.tokenizer_ = *tokenizer;
   BK_TRY(maker.learn(adapt));
   return maker;
 }

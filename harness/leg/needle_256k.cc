@@ -99,7 +99,7 @@ Result<NeedleOutcome> run_needle_256k(http::Transport& transport, const engine::
     outcome.gate.requests.push_back(std::move(asked.record));
   }
   sink.progress(kName, kQuestions, kQuestions);
-  finish(std::move(verdicts), first_unanswered, outcome);
+  finish(verdicts, first_unanswered, outcome);
   BK_TRY(sink.gate(outcome.gate));
   return outcome;
 }
