@@ -60,6 +60,7 @@ Json to_json(const std::vector<Finding>& findings) {
 
 std::string to_table(const std::vector<Finding>& findings) {
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(findings.size());
   for (const Finding& finding : findings) {
     rows.push_back({finding.rule, to_string(finding.guard), finding.file, finding.why});
   }
