@@ -5,6 +5,7 @@
 #include "leg/probe.h"
 #include "report/format.h"
 #include "stats/summary.h"
+#include "tool/bench.h"
 #include "tool/request_json.h"
 #include "tool/session.h"
 
@@ -62,11 +63,6 @@ Json plan_json(const Options& options) {
   return json;
 }
 
-std::optional<double> metric(const load::Sample& sample, const std::string& name) {
-  const auto it = sample.metrics.find(name);
-  return it == sample.metrics.end() ? std::nullopt : it->second.value;
-}
-
 Json sample_json(const load::Sample& sample) {
   Json json = tool::request_json(sample.requests.front());
   json.set("acceptance", tool::acceptance_json(sample.acceptance));
@@ -96,7 +92,7 @@ report::Records records_of(const std::vector<load::Sample>& samples) {
                              record.usage ? Json(record.usage->prompt_tokens) : Json(),
                              record.usage ? Json(record.usage->cached_tokens) : Json(), record.completion_tokens};
     for (std::size_t i = 0; i < std::size(kMetrics); ++i) {
-      columns[i].push_back(metric(sample, kMetrics[i]));
+      columns[i].push_back(tool::metric_of(sample, kMetrics[i]));
       row.emplace_back(columns[i].back());
     }
     row.push_back(record.ok() ? Json() : Json(record.reason));
@@ -129,7 +125,7 @@ void print(const std::vector<load::Sample>& samples, const tool::Server& server,
     for (const char* name : kMetrics) {
       std::vector<std::optional<double>> values;
       for (const load::Sample& sample : samples) {
-        if (!sample.warmup) values.push_back(metric(sample, name));
+        if (!sample.warmup) values.push_back(tool::metric_of(sample, name));
       }
       medians.set(name, stats::summarize(values).median);
     }
