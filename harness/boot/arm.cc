@@ -6,6 +6,7 @@
 
 #include "base/sha256.h"
 #include "base/text.h"
+#include "boot/relation.h"
 #include "boot/words.h"
 
 namespace bk::boot {
@@ -69,6 +70,14 @@ Result<Arm> make_arm(const Profile& profile, const std::string& label, const Kno
     }
     if (auto status = knob->check(value); !status) return fail(Errc::kUsage, status.error().what, label + " arm");
     arm.resolved[name] = value;
+  }
+  KnobMap passed;
+  for (const Knob& knob : profile.knobs) {
+    if (knob.active(arm.resolved)) passed[knob.name] = arm.resolved[knob.name];
+  }
+  for (const Relation& relation : profile.relations) {
+    if (auto status = check_relation(relation, passed); !status)
+      return fail(Errc::kUsage, status.error().what, label + " arm");
   }
   return arm;
 }

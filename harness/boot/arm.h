@@ -23,7 +23,8 @@ struct Arm {
   KnobMap resolved;   ///< every knob of the profile: the arm's value, else the caller's, else the profile's default
 };
 
-/// kUsage for a knob that the profile does not declare (with a suggestion) or a value that it does not allow.
+/// kUsage for a knob that the profile does not declare (with a suggestion), a value that it does not allow, or values
+/// that break one of its relations together.
 [[nodiscard]] Result<Arm> make_arm(const Profile& profile, const std::string& label, const KnobMap& set);
 
 /// The one knob in which the arms differ. kUsage, one line, when they set different knobs, or none or several differ.

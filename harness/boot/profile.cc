@@ -10,6 +10,7 @@
 #include "boot/entries.h"
 #include "boot/knob_rules.h"
 #include "boot/overlay_settings.h"
+#include "boot/relation.h"
 #include "boot/words.h"
 
 namespace bk::boot {
@@ -25,7 +26,7 @@ const std::vector<std::string>& setting_names() {
 
 /// Names that a template understands without a knob, and VALUE, which flags and proofs use.
 const std::vector<std::string>& builtin_names() {
-  static const std::vector<std::string> kNames = {"PORT", "SEED", "BOOT_INDEX", "BIN", "ROOT", "VALUE"};
+  static const std::vector<std::string> kNames = {"PORT", "SEED", "BOOT_INDEX", "BIN", "ROOT", "VALUE", "RULE"};
   return kNames;
 }
 
@@ -83,7 +84,7 @@ class Builder {
     for (const Entry& entry : entries_) {
       const std::size_t dot = entry.key.find('.');
       const std::string name = entry.key.substr(0, dot);
-      if (dot == std::string::npos || name == "ENV" || knob_of(name) != nullptr) continue;
+      if (dot == std::string::npos || name == "ENV" || name == "RULE" || knob_of(name) != nullptr) continue;
       if (is_setting(name) || contains(builtin_names(), name))
         return bad(entry, name + " is reserved and cannot be a knob");
       const Entry* def = entry_of(name);
@@ -121,8 +122,32 @@ class Builder {
       profile_.env[rest] = entry.value;
       return {};
     }
+    if (base == "RULE") return apply_rule(entry, rest);
     const auto status = apply_attribute(*knob_of(base), rest, entry.value);
     return status ? Status{} : bad(entry, status.error().what);
+  }
+
+  /// RULE.<name>, and RULE.<name>.why below it.
+  Status apply_rule(const Entry& entry, const std::string& rest) {
+    const std::size_t dot = rest.find('.');
+    const std::string name = rest.substr(0, dot);
+    if (dot == std::string::npos) {
+      auto relation = parse_relation(name, entry.value);
+      if (!relation) return bad(entry, relation.error().what);
+      for (const std::string& knob : knobs_of(*relation)) {
+        if (knob_of(knob) != nullptr) continue;
+        const auto near = nearest(knob, profile_.knob_names());
+        return bad(entry, fmt::format("RULE.{} names {}, which is no knob{}", name, knob,
+                                      near ? "; did you mean " + *near + "?" : ""));
+      }
+      profile_.relations.push_back(std::move(*relation));
+      return {};
+    }
+    const bool below = !profile_.relations.empty() && profile_.relations.back().name == name;
+    if (rest.substr(dot) != ".why" || !below)
+      return bad(entry, fmt::format("{} is not understood: RULE.NAME, and right below it RULE.NAME.why", entry.key));
+    profile_.relations.back().why = entry.value;
+    return {};
   }
 
   Status apply_setting(const Entry& entry) {

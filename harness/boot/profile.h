@@ -52,6 +52,20 @@ struct Knob {
   [[nodiscard]] bool active(const KnobMap& resolved) const;
 };
 
+/// What must hold between knobs, `RULE.<name>=`: at least one clause.
+struct Relation {
+  using Sum = std::vector<std::vector<std::string>>;  ///< products added up; a factor is a knob, a number or a word
+  struct Clause {
+    Sum left;
+    std::string comparison;  ///< = != < <= > >=
+    Sum right;
+  };
+  std::string name;
+  std::string text;  ///< as written
+  std::string why;   ///< what happens otherwise
+  std::vector<Clause> any_of;
+};
+
 /// What an engine runs in.
 enum class Runtime {
   kProcess,    ///< a plain process
@@ -79,6 +93,7 @@ struct Profile {
   std::string help;
   Environment env;          ///< engine environment: ENV.* and EXTRA_ENV
   std::vector<Knob> knobs;  ///< in the order of the file
+  std::vector<Relation> relations;
 
   [[nodiscard]] const Knob* find(std::string_view knob) const;
   [[nodiscard]] std::vector<std::string> knob_names() const;
