@@ -20,6 +20,9 @@ void define(CLI::App& app, Options& o, std::vector<std::string>& knobs) {
   app.add_option("--served-model-name", o.served_model_name, "the model's id")->capture_default_str();
   app.add_option("--max-model-len", o.max_model_len, "longest prompt plus output, tokens")
       ->check(CLI::Range(16, 2000000));
+  app.add_option("--speed", o.speed, "every time of the engine that much shorter")
+      ->check(CLI::Range(0.001, 1000.0))
+      ->capture_default_str();
   app.add_option("--script", o.script_file, "serve scripted bytes at scripted times (JSON lines)");
   app.add_option("--fault", o.faults, "NAME or NAME=ARG, repeatable: inject a fault")->take_all();
   app.add_option("--api-key-env", o.api_key_env, "environment variable with the key that clients must send");

@@ -18,6 +18,7 @@ struct Options {
   std::uint64_t boot_index = 0;
   std::string served_model_name = "deepseek-v4-flash";
   std::optional<int> max_model_len;
+  double speed = 1;
   std::string script_file;
   std::vector<std::string> faults;
   std::string api_key_env;

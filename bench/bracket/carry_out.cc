@@ -13,27 +13,6 @@
 namespace bk::bracket_tool {
 namespace {
 
-Result<store::RowId> begin_run(store::Database& database, const cli::Streams& streams, const cli::Args& args,
-                               const bracket::Plan& plan, store::RowId bracket) {
-  store::RunRow run;
-  run.program = "bracket";
-  run.tool_version = version();
-  run.tool_commit = commit();
-  Json argv = Json::array();
-  for (const std::string& word : args) argv.push(redact(word, streams.secrets));
-  run.argv_json = argv.dump();
-  run.bracket_id = bracket;
-  run.seed = static_cast<std::int64_t>(plan.options.seed);
-  run.started_wall = wall_now();
-  BK_ASSIGN(run.host_id, database.add_host(store::this_host()));
-  return database.begin_run(run);
-}
-
-std::filesystem::path log_dir(const CarryOut& how) {
-  if (!how.log_dir.empty()) return how.log_dir;
-  return std::filesystem::absolute(how.db).parent_path() / "logs";
-}
-
 Status end_run(store::Database& database, store::RowId run, const Result<bracket::Outcome>& outcome,
                const cli::Streams& streams) {
   if (outcome) {
@@ -47,16 +26,40 @@ Status end_run(store::Database& database, store::RowId run, const Result<bracket
 
 }  // namespace
 
+Result<store::RowId> begin_run(store::Database& database, const cli::Streams& streams, const cli::Args& args,
+                               std::uint64_t seed, std::optional<store::RowId> bracket) {
+  store::RunRow run;
+  run.program = "bracket";
+  run.tool_version = version();
+  run.tool_commit = commit();
+  Json argv = Json::array();
+  for (const std::string& word : args) argv.push(redact(word, streams.secrets));
+  run.argv_json = argv.dump();
+  run.bracket_id = bracket;
+  run.seed = static_cast<std::int64_t>(seed);
+  run.started_wall = wall_now();
+  BK_ASSIGN(run.host_id, database.add_host(store::this_host()));
+  return database.begin_run(run);
+}
+
+Result<std::string> engine_key(const boot::Profile& profile, cli::Streams& streams) {
+  if (profile.api_key_env.empty()) return std::string();
+  BK_ASSIGN(std::string key, boot::read_key(profile.api_key_env, boot::caller_environment()));
+  if (!key.empty()) streams.secrets.push_back(key);
+  return key;
+}
+
+std::filesystem::path engine_log_dir(const std::string& log_dir, const std::string& db) {
+  if (!log_dir.empty()) return log_dir;
+  return std::filesystem::absolute(db).parent_path() / "logs";
+}
+
 Result<cli::ExitCode> carry_out(cli::Streams& streams, const cli::Args& args, store::Database& database,
                                 const boot::Profile& profile, const bracket::Plan& plan, store::RowId bracket,
                                 const std::string& uid, const CarryOut& how) {
-  std::string key;
-  if (!profile.api_key_env.empty()) {
-    BK_ASSIGN(key, boot::read_key(profile.api_key_env, boot::caller_environment()));
-    if (!key.empty()) streams.secrets.push_back(key);
-  }
+  BK_ASSIGN(const std::string key, engine_key(profile, streams));
   BK_ASSIGN(cli::Output output, cli::Output::open(streams, how.out));
-  BK_ASSIGN(const store::RowId run, begin_run(database, streams, args, plan, bracket));
+  BK_ASSIGN(const store::RowId run, begin_run(database, streams, args, plan.options.seed, bracket));
   const cli::InterruptGuard guard;
   ProgressWatcher watcher(streams, how.quiet, plan.metric, plan.cell);
   const auto launcher = boot::make_process_launcher();
@@ -65,7 +68,7 @@ Result<cli::ExitCode> carry_out(cli::Streams& streams, const cli::Args& args, st
                              watcher,
                              [] { return http::make_curl_transport(); },
                              [&guard] { return guard.interrupted(); },
-                             log_dir(how),
+                             engine_log_dir(how.log_dir, how.db),
                              {},
                              key};
   const auto outcome = bracket::execute(tools, profile, plan, bracket, run);

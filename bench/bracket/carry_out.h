@@ -1,4 +1,7 @@
 #pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
 
 #include "bracket/plan.h"
@@ -15,6 +18,15 @@ struct CarryOut {
   std::string out;
   bool quiet = false;
 };
+
+/// The program's own row in the database, secrets taken out of its command line.
+[[nodiscard]] Result<store::RowId> begin_run(store::Database& database, const cli::Streams& streams,
+                                             const cli::Args& args, std::uint64_t seed,
+                                             std::optional<store::RowId> bracket);
+/// The profile's key from the caller's environment, kept out of everything that is printed; empty when it has none.
+[[nodiscard]] Result<std::string> engine_key(const boot::Profile& profile, cli::Streams& streams);
+/// `log_dir`, or logs/ beside the database.
+[[nodiscard]] std::filesystem::path engine_log_dir(const std::string& log_dir, const std::string& db);
 
 /// Executes what is left of a stored bracket and shows it. kDone when the bracket completed, kVoid when it is void; an
 /// error otherwise, with the way to go on said on streams.err.

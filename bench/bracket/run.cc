@@ -5,6 +5,7 @@
 
 #include "calibrate.h"
 #include "cli/app.h"
+#include "gate_command.h"
 #include "judge.h"
 #include "list.h"
 #include "run_command.h"
@@ -22,6 +23,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   };
   add(std::make_unique<RunCommand>(), "boot both arms, measure, judge");
   add(std::make_unique<ResumeCommand>(), "finish a bracket that was interrupted");
+  add(std::make_unique<GateCommand>(), "boot a profile and run every gate in it: the nightly check");
   add(std::make_unique<ShowCommand>(), "one screen about one bracket");
   add(std::make_unique<ListCommand>(), "every bracket of the database");
   add(std::make_unique<JudgeCommand>(), "assess samples that were recorded elsewhere");

@@ -28,7 +28,8 @@ struct Options {
 
 void register_flags(cli::App& app, Options& options) {
   using cli::Common;
-  options.common.add_to(app, {Common::kConnection, Common::kExtraBody, Common::kFormat, Common::kOut, Common::kDryRun});
+  options.common.add_to(
+      app, {Common::kConnection, Common::kExtraBody, Common::kFormat, Common::kOut, Common::kDryRun, Common::kQuiet});
   app.description(
       "Greedy texts of two boots of one configuration part after some characters; a candidate that changes numerics "
       "may "
@@ -46,12 +47,13 @@ void register_flags(cli::App& app, Options& options) {
   app.example("greedy-divergence --base base1.jsonl --base base2.jsonl --cand cand.jsonl", "afterwards");
 }
 
-Result<Texts> texts_from(const std::string& source, const cli::Connection& connection, const Ask& ask) {
+Result<Texts> texts_from(const std::string& source, const cli::Connection& connection, const leg::GreedyPlan& ask,
+                         leg::Sink& sink) {
   const bool is_url = source.starts_with("http://") || source.starts_with("https://");
   if (!is_url) return read_texts(source);
   cli::Connection there = connection;
   there.base_url = source;
-  return ask_texts(there, ask);
+  return ask_texts(there, ask, sink);
 }
 
 /// One entry for each prompt that stands in every source. kUsage when some stand in no other.
@@ -121,10 +123,10 @@ Status check(const Options& options) {
 }
 
 Result<std::vector<Texts>> all_texts(const std::vector<std::string>& sources, const cli::Connection& connection,
-                                     const Ask& ask) {
+                                     const leg::GreedyPlan& ask, leg::Sink& sink) {
   std::vector<Texts> all;
   for (const std::string& source : sources) {
-    BK_ASSIGN(Texts texts, texts_from(source, connection, ask));
+    BK_ASSIGN(Texts texts, texts_from(source, connection, ask, sink));
     all.push_back(std::move(texts));
   }
   return all;
@@ -141,8 +143,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   BK_ASSIGN(const report::Format format, report::parse_format(options.common.format));
   BK_TRY(check(options));
   BK_ASSIGN(const cli::Connection connection, cli::read_connection(options.common.connection, streams));
-  Ask ask;
-  ask.prompts = default_prompts();
+  leg::GreedyPlan ask;
   if (!options.prompts.empty()) {
     BK_ASSIGN(ask.prompts, read_prompts(options.prompts));
   }
@@ -156,14 +157,15 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   }
   const cli::InterruptGuard interrupts;
   ask.stopped = [&] { return interrupts.interrupted(); };
+  tool::KeepingSink keep(streams, options.common.quiet);
   if (options.record) {
-    BK_ASSIGN(const Texts texts, ask_texts(connection, ask));
+    BK_ASSIGN(const Texts texts, ask_texts(connection, ask, keep));
     output.stream() << to_jsonl(texts);
     BK_TRY(output.close());
     return cli::ExitCode::kDone;
   }
-  BK_ASSIGN(const std::vector<Texts> base, all_texts(options.base, connection, ask));
-  BK_ASSIGN(const std::vector<Texts> cand, all_texts(options.cand, connection, ask));
+  BK_ASSIGN(const std::vector<Texts> base, all_texts(options.base, connection, ask, keep));
+  BK_ASSIGN(const std::vector<Texts> cand, all_texts(options.cand, connection, ask, keep));
   BK_ASSIGN(const std::vector<gate::GreedyTexts> prompts, together(base, cand));
   gate::DivergenceRule rule;
   rule.alpha = options.alpha;

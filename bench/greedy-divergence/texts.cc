@@ -5,8 +5,6 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "engine/body.h"
-#include "load/runner.h"
 #include "tool/session.h"
 
 namespace bk::greedy_divergence {
@@ -28,24 +26,6 @@ Status each_line(const std::string& path, const std::function<Status(const Json&
 }
 
 }  // namespace
-
-const std::vector<std::string>& default_prompts() {
-  static const std::vector<std::string> kPrompts = {
-      "Explain why the sky is blue at noon and red in the evening.",
-      "Describe how a paper mill turns wood into paper, step by step.",
-      "Write a story about a lighthouse keeper who finds a map.",
-      "Explain to a beginner what a hash table is and when to use one.",
-      "Compare travelling by train and by ship across a continent.",
-      "Describe how bread dough rises and what can go wrong.",
-      "Explain how a refrigerator moves heat.",
-      "Write a letter to a friend about a week spent in the mountains.",
-      "바다의 밀물과 썰물이 생기는 까닭을 쉽게 설명해 주세요.",
-      "처음 자전거를 배우는 아이에게 순서대로 알려 주세요.",
-      "시골 장터에서 보낸 하루를 이야기로 써 주세요.",
-      "겨울에 집을 따뜻하게 지내는 방법을 자세히 소개해 주세요.",
-  };
-  return kPrompts;
-}
 
 Result<std::vector<std::string>> read_prompts(const std::string& path) {
   std::vector<std::string> prompts;
@@ -80,29 +60,15 @@ std::string to_jsonl(const Texts& texts) {
   return lines;
 }
 
-Result<Texts> ask_texts(const cli::Connection& connection, const Ask& ask) {
+Result<Texts> ask_texts(const cli::Connection& connection, const leg::GreedyPlan& plan, leg::Sink& sink) {
   BK_ASSIGN(const tool::Server server, tool::reach(connection));
-  Texts texts;
-  for (const std::string& prompt : ask.prompts) {
-    engine::Generation generation;
-    generation.prompt = prompt;
-    generation.max_tokens = ask.max_tokens;
-    generation.temperature = 0.0;
-    generation.thinking_off = true;
-    load::RunOptions options;
-    options.stopped = ask.stopped;
-    const load::Run run = load::run_requests(
-        *server.transport, {{engine::make_request(server.endpoint, generation, {.total = ask.request_timeout}), 0, {}}},
-        options);
-    if (ask.stopped && ask.stopped()) return fail(Errc::kInterrupted, "stopped while prompts were asked");
-    const stream::RequestRecord& record = run.requests.front();
-    if (!record.ok()) {
-      return fail(Errc::kServer, fmt::format("a prompt failed: {} {}", to_string(record.outcome), record.reason),
-                  server.endpoint.base_url);
-    }
-    texts[prompt] = record.reasoning + record.content;
+  BK_ASSIGN(const leg::GreedyRun run, leg::ask_greedy(*server.transport, server.endpoint, plan, sink));
+  for (const stream::RequestRecord& record : run.records) {
+    if (record.ok()) continue;
+    return fail(Errc::kServer, fmt::format("a prompt failed: {} {}", to_string(record.outcome), record.reason),
+                server.endpoint.base_url);
   }
-  return texts;
+  return run.texts();
 }
 
 }  // namespace bk::greedy_divergence

@@ -1,48 +1,11 @@
 #include "bracket/one_boot.h"
 
+#include "bracket/boot_rows.h"
 #include "bracket/store_sink.h"
 #include "bracket/stored_plan.h"
 #include "leg/quality.h"
 
 namespace bk::bracket {
-namespace {
-
-std::string proof_state(const boot::Proof& proof) {
-  if (proof.ok) return "held";
-  return proof.reason == "value_differs" ? "failed" : "unknown";
-}
-
-const char* proof_kind(const boot::Profile& profile, const std::string& knob) {
-  const boot::Knob* found = profile.find(knob);
-  if (found == nullptr) return "log";
-  switch (found->proof.kind) {
-    case boot::ProofRule::Kind::kMetric:
-      return "metric";
-    case boot::ProofRule::Kind::kEnviron:
-      return "env";
-    case boot::ProofRule::Kind::kJson:
-      return "http";
-    case boot::ProofRule::Kind::kNone:
-    case boot::ProofRule::Kind::kLog:
-      break;
-  }
-  return "log";
-}
-
-/// A dying engine closes its streams before its process is gone: a failed request is given a second to be explained.
-Status alive_after_failure(boot::Booted& engine) {
-  SystemClock clock;
-  const Nanos limit = clock.now() + kSecond;
-  Status alive = engine.alive();
-  while (alive && clock.now() < limit) {
-    clock.sleep_until(clock.now() + 20 * kMillisecond);
-    alive = engine.alive();
-  }
-  return alive;
-}
-
-}  // namespace
-
 OneBoot::OneBoot(const Tools& tools, const boot::Profile& profile, const Plan& plan, store::RowId bracket,
                  store::RowId run, int position, int attempt, std::vector<BootEvidence> before)
     : tools_(tools),
@@ -86,30 +49,7 @@ Status OneBoot::begin(const boot::Arm& arm) {
 Status OneBoot::record_facts(const boot::BootFacts& facts) {
   evidence_.confirmed = facts.confirmed;
   evidence_.engine_version = facts.fingerprint["engine_version"].as_string().value_or("");
-  row_.confirmed_json = knobs_json(facts.confirmed).dump();
-  row_.command_json = Json(facts.command).dump();
-  row_.endpoint = facts.endpoint.base_url;
-  row_.model = facts.endpoint.model;
-  row_.engine_version = evidence_.engine_version;
-  row_.machine_json = facts.fingerprint.dump();
-  row_.log_path = facts.log_path.string();
-  row_.ready_wall = wall_now();
-  row_.state = "running";
-  BK_TRY(tools_.database.update_boot(row_));
-  for (const boot::Proof& proof : facts.proofs) {
-    store::ProofRow row;
-    row.boot_id = row_.id;
-    row.knob = proof.knob;
-    row.kind = proof_kind(profile_, proof.knob);
-    row.source = proof.evidence;
-    row.expected = proof.asked;
-    row.observed = proof.confirmed.value_or("");
-    row.state = proof_state(proof);
-    row.reason = proof.reason;
-    row.checked_wall = wall_now();
-    BK_TRY(tools_.database.add_proof(row));
-  }
-  return {};
+  return store_facts(tools_.database, profile_, facts, row_);
 }
 
 VoidCause OneBoot::check(const boot::BootFacts& facts) {

@@ -17,11 +17,15 @@ Params dsv4() {
   return p;
 }
 
-Params ten_times_shorter(Params p) {
+void shorten(Params& p, double factor) {
   for (double* time : {&p.step_fixed_s, &p.step_per_sequence_s, &p.step_per_context_token_s, &p.prefill_per_token_s,
                        &p.draft_step_s, &p.draft_step_beyond_s, &p.stall_s}) {
-    *time /= 10;
+    *time /= factor;
   }
+}
+
+Params ten_times_shorter(Params p) {
+  shorten(p, 10);
   p.profile = "sim";
   return p;
 }
@@ -36,6 +40,13 @@ Result<Params> profile(const std::string& name) {
   const auto meant = nearest(name, profile_names());
   return fail(Errc::kUsage,
               meant ? "unknown profile; did you mean " + *meant + "?" : "unknown profile; use sim or sim-dsv4", name);
+}
+
+Params faster(Params params, double factor) {
+  if (factor == 1) return params;
+  shorten(params, factor);
+  params.profile += fmt::format(" x{:g}", factor);
+  return params;
 }
 
 Json Params::to_json() const {
