@@ -159,8 +159,9 @@ Status check_bytes(std::string_view text, const std::string& path) {
   int row = 1;
   for (const char c : text) {
     if (c == '\r') return fail(Errc::kUsage, "carriage return: save the file with LF line ends", place(path, row));
-    if ((c >= 0 && c < ' ' && c != '\t' && c != '\n') || c == '\x7f') {
-      return fail(Errc::kUsage, fmt::format("control character 0x{:02x}", static_cast<unsigned>(c)), place(path, row));
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\t' && c != '\n') || byte == 0x7f) {
+      return fail(Errc::kUsage, fmt::format("control character 0x{:02x}", byte), place(path, row));
     }
     row += c == '\n' ? 1 : 0;
   }

@@ -93,8 +93,8 @@ bool is_allowed(const Knob& knob, const std::string& wanted) {
     const auto whole = parse_int(wanted);
     return !knob.whole || (whole && std::to_string(*whole) == wanted);  // no leading zero, no sign
   }
-  return !wanted.empty() &&
-         std::none_of(wanted.begin(), wanted.end(), [](char c) { return (c >= 0 && c <= ' ') || c == ','; });
+  return !wanted.empty() && std::none_of(wanted.begin(), wanted.end(),
+                                         [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == ','; });
 }
 
 }  // namespace

@@ -68,6 +68,7 @@ Result<Step> try_once(http::Transport& transport, const Profile& profile, Nanos 
   const auto served = engine::resolve_model(transport, asked);
   if (!served && served.error().code == Errc::kUsage)
     return fail(Errc::kMismatch, served.error().what, endpoint.base_url);
+  if (!served && served.error().code == Errc::kEnvironment) return fail(served.error());
   if (!served) return Step{false, served.error().what};
   BK_TRY(check_context(profile, *served, endpoint.base_url));
   endpoint.model = asked.model;

@@ -83,6 +83,11 @@ Result<ModelList> fetch_models(http::Transport& transport, const Endpoint& endpo
   if (response.status == 404 || response.status == 405 || response.status == 501) {
     return fail(Errc::kUnavailable, fmt::format("the server lists no models (HTTP {})", response.status), where);
   }
+  if (response.status == 401 || response.status == 403) {
+    return fail(Errc::kEnvironment,
+                fmt::format("the server refuses the key: HTTP {}: {}", response.status, error_message(response.body)),
+                where);
+  }
   if (response.status < 200 || response.status > 299) {
     return fail(Errc::kHttp, fmt::format("HTTP {}: {}", response.status, error_message(response.body)), where);
   }

@@ -30,7 +30,8 @@ struct ModelList {
 /// kUsage, listing what is served and the nearest name, when it is not listed or several could be meant.
 [[nodiscard]] Result<ServedModel> choose_model(const ModelList& list, const std::string& wanted);
 
-/// GET /v1/models. kUnavailable when the server has no such route; kConnect, kTimeout, kHttp otherwise.
+/// GET /v1/models. kUnavailable when the server has no such route; kEnvironment when it refuses the key; kConnect,
+/// kTimeout, kHttp otherwise.
 [[nodiscard]] Result<ModelList> fetch_models(http::Transport& transport, const Endpoint& endpoint);
 
 /// Sets endpoint.model to a served id and gives what the server says of it. A server without /v1/models is believed

@@ -1,0 +1,170 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <iostream>
+
+#include "base/json.h"
+#include "boot/launcher.h"
+#include "engine/metrics_client.h"
+#include "http/transport.h"
+#include "store/store.h"
+#include "support/sim_engine.h"
+
+using namespace bk;
+using test::run_program;
+
+namespace {
+
+std::unique_ptr<boot::Booted> boot_llama(const TempDir& dir, const boot::KnobMap& knobs) {
+  const std::string root = BK_SOURCE_DIR;
+  auto profile = boot::load_profile(root + "/profiles/llama-cpp.env", ".", {});
+  REQUIRE(profile);
+  auto arm = boot::make_arm(*profile, "base", knobs);
+  REQUIRE(arm);
+  boot::LaunchOptions options;
+  options.log_file = dir.path() / "engine.log";
+  options.bin_dir = BK_BIN_DIR;
+  auto booted = boot::make_process_launcher()->boot(*profile, *arm, options);
+  INFO((booted ? std::string() : booted.error().text()));
+  REQUIRE(booted);
+  return std::move(*booted);
+}
+
+engine::Counters counters_of(const boot::Booted& engine) {
+  const auto transport = http::make_curl_transport();
+  auto counters = engine::fetch_counters(*transport, engine.facts().endpoint);
+  REQUIRE(counters);
+  return *counters;
+}
+
+std::int64_t whole_of(const std::optional<double>& counter) {
+  REQUIRE(counter);
+  REQUIRE(*counter == std::floor(*counter));
+  return static_cast<std::int64_t>(*counter);
+}
+
+std::int64_t counted(const std::optional<double>& before, const std::optional<double>& after) {
+  return whole_of(after) - whole_of(before);
+}
+
+std::int64_t whole(const Json& json) {
+  REQUIRE(json.as_int());
+  return *json.as_int();
+}
+
+/// Every sample of a database that one program filled, warm-ups too, each with its requests.
+std::vector<store::SampleRow> samples_in(const std::string& path) {
+  auto db = store::Database::open(path, store::OpenMode::kReadOnly);
+  REQUIRE(db);
+  auto samples = db->samples(1);
+  REQUIRE(samples);
+  for (store::SampleRow& sample : *samples) {
+    auto requests = db->requests(sample.id);
+    REQUIRE(requests);
+    sample.requests = std::move(*requests);
+  }
+  return *samples;
+}
+
+/// What the server's own timings say of one sample's requests.
+struct Timed {
+  std::int64_t predicted = 0, drafted = 0, accepted = 0;
+};
+
+Timed timed(const store::SampleRow& sample) {
+  Timed sum;
+  for (const store::RequestRow& request : sample.requests) {
+    const auto timings = parse_json(request.timings_json);
+    REQUIRE(timings);
+    const std::int64_t predicted = whole((*timings)["predicted_n"]);
+    CHECK(request.tokens_source == "usage");
+    CHECK(request.completion_tokens == predicted);
+    CHECK(request.usage_completion_tokens == predicted);
+    sum.predicted += predicted;
+    sum.drafted += (*timings)["draft_n"].as_int().value_or(0);
+    sum.accepted += (*timings)["draft_n_accepted"].as_int().value_or(0);
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("on the real llama.cpp server tokens and acceptance equal usage, timings and counters to the last token",
+          "[.engine]") {
+  if (!read_file(std::string(BK_SOURCE_DIR) + "/.engines/venv/bin/python")) {
+    std::cout << "skipped: no real engine is installed; ./dev engines installs it\n";
+    return;
+  }
+  for (const std::string spec : {"none", "ngram", "draft"}) {
+    INFO("SPEC=" << spec);
+    const TempDir dir;
+    const auto engine = boot_llama(dir, {{"SPEC", spec}});
+    const std::string db = (dir.path() / "r.db").string();
+    const engine::Counters before = counters_of(*engine);
+    const Captured run = run_program({"bench-dec", "--base-url", engine->facts().endpoint.base_url, "-C", "1,2",
+                                      "--reps", "1", "--tokens", "24", "--content", "structured", "--db", db, "--json"},
+                                     {}, dir.path().string(), 400 * kSecond);
+    INFO(run.err);
+    REQUIRE(run.exit.code == 0);
+    const engine::Counters after = counters_of(*engine);
+
+    Timed total;
+    std::vector<store::SampleRow> measured;
+    for (const store::SampleRow& sample : samples_in(db)) {
+      const Timed own = timed(sample);
+      total.predicted += own.predicted;
+      total.drafted += own.drafted;
+      total.accepted += own.accepted;
+      if (spec != "none" && own.drafted > 0) {
+        CHECK(whole_of(sample.accept_draft_tokens) == own.drafted);
+        CHECK(whole_of(sample.accept_accepted) == own.accepted);
+        CHECK(*sample.accept_raw == Approx(static_cast<double>(own.accepted) / static_cast<double>(own.drafted)));
+      } else {
+        CHECK_FALSE(sample.accept_raw);
+        CHECK_FALSE(sample.accept_reason.empty());
+      }
+      if (!sample.warmup) measured.push_back(sample);
+    }
+    CHECK(total.predicted > 0);
+    CHECK(counted(before.generation_tokens, after.generation_tokens) == total.predicted);
+    if (spec != "none") {
+      CHECK(total.drafted > 0);
+      CHECK(counted(before.draft_tokens, after.draft_tokens) == total.drafted);
+      CHECK(counted(before.accepted_tokens, after.accepted_tokens) == total.accepted);
+    }
+
+    const auto json = parse_json(run.out);
+    REQUIRE(json);
+    const auto& rows = (*json)["rows"].items();
+    REQUIRE(rows.size() == measured.size());
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      CHECK(whole(rows[i]["completion_tokens"]) == timed(measured[i]).predicted);
+  }
+}
+
+TEST_CASE("bench-probe shows one request of the real llama.cpp server as the server counted it", "[.engine]") {
+  if (!read_file(std::string(BK_SOURCE_DIR) + "/.engines/venv/bin/python")) {
+    std::cout << "skipped: no real engine is installed; ./dev engines installs it\n";
+    return;
+  }
+  const TempDir dir;
+  const auto engine = boot_llama(dir, {{"SPEC", "draft"}});
+  const engine::Counters before = counters_of(*engine);
+  const Captured run = run_program({"bench-probe", "--base-url", engine->facts().endpoint.base_url, "-n", "1",
+                                    "--warmup", "0", "--prompt-tokens", "256", "--tokens", "32", "--json"},
+                                   {}, dir.path().string(), 400 * kSecond);
+  INFO(run.out << run.err);
+  REQUIRE(run.exit.code == 0);
+  const engine::Counters after = counters_of(*engine);
+  const auto json = parse_json(run.out);
+  REQUIRE(json);
+  const Json& shown = *json;
+  CHECK(shown["status"].as_string() == "ok");
+  CHECK(whole(shown["completion_tokens"]) == whole(shown["usage"]["completion_tokens"]));
+  CHECK(whole(shown["completion_tokens"]) == whole(shown["timings"]["predicted_n"]));
+  CHECK(whole(shown["timings"]["prompt_n"]) + whole(shown["timings"]["cache_n"]) == whole(shown["prompt_tokens"]));
+  CHECK(whole_of(shown["acceptance"]["draft_tokens"].as_double()) == counted(before.draft_tokens, after.draft_tokens));
+  CHECK(whole_of(shown["acceptance"]["accepted"].as_double()) ==
+        counted(before.accepted_tokens, after.accepted_tokens));
+  CHECK(whole(shown["timings"]["draft_n"]) == counted(before.draft_tokens, after.draft_tokens));
+  CHECK(whole(shown["timings"]["draft_n_accepted"]) == counted(before.accepted_tokens, after.accepted_tokens));
+}
