@@ -3,7 +3,7 @@
 
 namespace bk::ledger_tool {
 
-/// The whole program: `ledger render|check`.
+/// The whole program.
 [[nodiscard]] Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args);
 
 }  // namespace bk::ledger_tool

@@ -1,10 +1,11 @@
 #include "ledger/section.h"
 
-#include <algorithm>
-#include <map>
 #include <utility>
 
+#include "base/json.h"
+#include "base/text.h"
 #include "ledger/boot_table.h"
+#include "ledger/facts.h"
 #include "report/markdown.h"
 #include "report/number.h"
 #include "stats/historical.h"
@@ -35,9 +36,9 @@ std::string historical_line(const store::AssessmentRow& a) {
 
 std::string assessment_lines(const store::AssessmentRow& a) {
   std::string out = bullet("assessment", with_reason(a.state + " (" + markdown_escape(a.reason_code) + ")", a.reason));
-  out += bullet("effect, raw", effect_text(a.effect_raw_pct));
-  out += bullet("effect at equal acceptance", effect_text(a.effect_equal_acceptance_pct));
-  out += bullet("effect on acceptance", effect_text(a.effect_on_acceptance_points, true));
+  out += bullet("effect, raw", markdown_escape(plain_effect_text(a.effect_raw_pct)));
+  out += bullet("effect at equal acceptance", markdown_escape(plain_effect_text(a.effect_equal_acceptance_pct)));
+  out += bullet("effect on acceptance", markdown_escape(plain_effect_text(a.effect_on_acceptance_points, true)));
   out += bullet("drift, last base against first", report::percent(a.drift_pct));
   if (a.p_value) out += bullet("p", report::number(a.p_value, 3));
   if (a.boots_needed) out += bullet("boots needed to decide", std::to_string(*a.boots_needed));
@@ -52,35 +53,51 @@ std::string verdict_lines(const store::VerdictRow& v) {
   return out;
 }
 
-/// Every proof once an arm: "GATEFUSE base held 2/2".
-Result<std::string> proof_line(store::Database& database, store::RowId bracket,
-                               const std::vector<store::BootRow>& boots) {
-  BK_ASSIGN(const auto proofs, database.proofs(bracket));
-  std::map<std::pair<std::string, std::string>, std::pair<int, int>> tally;  // knob and arm -> held, of
-  for (const store::ProofRow& proof : proofs) {
-    const auto boot = std::find_if(boots.begin(), boots.end(), [&](const auto& b) { return b.id == proof.boot_id; });
-    auto& [held, of] = tally[{proof.knob, boot == boots.end() ? "" : boot->arm}];
-    held += proof.state == "held" ? 1 : 0;
-    ++of;
+/// The judged knob, and how many of the others: "GATEFUSE held in 5 of 5 boots; other knobs 65 of 65".
+std::string proof_line(const BracketDetail& detail) {
+  const std::string& knob = detail.summary.bracket.knob;
+  std::int64_t held = 0, all = 0, others_held = 0, others = 0;
+  for (const store::ProofTally& tally : detail.proofs) {
+    (tally.knob == knob ? held : others_held) += tally.held;
+    (tally.knob == knob ? all : others) += tally.all;
   }
-  std::string text;
-  for (const auto& [what, count] : tally) {
-    text += (text.empty() ? "" : ", ") + markdown_escape(what.first) + " in " + what.second +
-            fmt::format(" held {}/{}", count.first, count.second);
-  }
-  return bullet("proofs", text.empty() ? "none taken" : text);
+  if (all + others == 0) return bullet("proofs", "none taken");
+  std::string text = fmt::format("{} held in {} of {} boots", markdown_escape(knob), held, all);
+  if (others > 0) text += fmt::format("; other knobs {} of {}", others_held, others);
+  return bullet("proofs", text);
+}
+
+/// What an imported row said, in its own terms.
+std::string imported_lines(const store::BracketRow& b) {
+  const auto row = parse_json(b.imported_json);
+  if (!row) return {};
+  const auto text = [&](const char* name) { return (*row)[name].as_string().value_or(""); };
+  std::string out = bullet("recorded", or_missing(text("base1")) + " / " + or_missing(text("cand")) + " / " +
+                                           or_missing(text("base2")) + " (base / candidate / base, " +
+                                           or_missing(text("unit")) + ")");
+  out += bullet("recorded change", or_missing(text("delta_pct")) + " %; negative is faster where times are meant");
+  if (!text("acceptance").empty()) out += bullet("beside it", markdown_escape(acceptance_label(text("acceptance"))));
+  return out;
 }
 
 }  // namespace
 
 std::string date_of(Nanos wall) { return wall == 0 ? report::kMissing : format_utc(wall).substr(0, 10); }
 
-std::string effect_text(const store::EffectRow& effect, bool points) {
-  if (!effect.value) {
-    return std::string(report::kMissing) + (effect.reason.empty() ? "" : " (" + markdown_escape(effect.reason) + ")");
-  }
+std::string plain_effect_text(const store::EffectRow& effect, bool points) {
+  if (!effect.value) return report::kMissing + (effect.reason.empty() ? std::string() : " (" + effect.reason + ")");
   return points ? report::points_interval(effect.value, effect.lo, effect.hi)
                 : report::percent_interval(effect.value, effect.lo, effect.hi);
+}
+
+std::string measured_effect_text(const store::BracketSummary& summary) {
+  if (summary.assessment) return plain_effect_text(summary.assessment->effect_raw_pct);
+  if (summary.bracket.imported_json.empty()) return report::kMissing;
+  const auto row = parse_json(summary.bracket.imported_json);
+  const auto delta = row ? (*row)["delta_pct"].as_string() : std::nullopt;
+  if (!delta) return report::kMissing;
+  const auto number = parse_double(*delta);
+  return (number ? report::percent(number) : *delta + " %") + " (recorded)";
 }
 
 std::string assessment_text(const store::BracketSummary& summary) {
@@ -97,25 +114,39 @@ std::string verdict_text(const store::BracketSummary& summary) {
   return summary.verdict ? summary.verdict->word : "unsigned";
 }
 
-Result<std::string> bracket_section(store::Database& database, const store::BracketSummary& summary,
-                                    const std::vector<store::NoteRow>& notes) {
+Result<BracketDetail> load_detail(store::Database& database, store::BracketSummary summary) {
+  BracketDetail detail;
+  detail.summary = std::move(summary);
+  const store::RowId id = detail.summary.bracket.id;
+  BK_ASSIGN(detail.boots, database.boots(id));
+  if (detail.boots.empty()) return detail;
+  BK_ASSIGN(detail.figures, database.boot_figures(id));
+  BK_ASSIGN(detail.gates, database.boot_gates(id));
+  BK_ASSIGN(detail.proofs, database.proof_tallies(id));
+  return detail;
+}
+
+std::string bracket_section(const BracketDetail& detail, const std::vector<store::NoteRow>& notes) {
+  const store::BracketSummary& summary = detail.summary;
   const store::BracketRow& b = summary.bracket;
+  const bool imported = !b.imported_json.empty();
   std::string out =
       "### " + store::short_uid(b.uid) + " · " + markdown_escape(b.profile) + " · " + markdown_escape(b.axis) + "\n\n";
   out += bullet("id", b.uid);
   out += bullet("measured", date_of(b.created_wall) + ", state " + with_reason(b.state, b.reason));
-  out += bullet("primary metric", or_missing(b.primary_metric) + " in " + or_missing(b.primary_cell) +
+  out += bullet("primary metric", or_missing(b.primary_metric) +
+                                      (b.primary_cell.empty() ? "" : " in " + markdown_escape(b.primary_cell)) +
                                       (b.better.empty() ? "" : ", " + b.better + " is better"));
   if (!b.reopen_reason.empty()) out += bullet("reopened", markdown_escape(b.reopen_reason));
   if (!b.source.empty()) out += bullet("imported from", markdown_escape(b.source));
   out += summary.verdict ? verdict_lines(*summary.verdict) : bullet("verdict", "unsigned");
-  out += summary.assessment ? assessment_lines(*summary.assessment) : bullet("assessment", "none yet");
-  BK_ASSIGN(const auto boots, database.boots(b.id));
-  if (!boots.empty()) {
-    BK_ASSIGN(const std::string proofs, proof_line(database, b.id, boots));
-    out += proofs;
-    BK_ASSIGN(const std::string tables, boot_tables(database, b, boots));
-    out += tables;
+  if (imported) out += imported_lines(b);
+  if (summary.assessment || !imported) {
+    out += summary.assessment ? assessment_lines(*summary.assessment) : bullet("assessment", "none yet");
+  }
+  if (!detail.boots.empty()) {
+    out += proof_line(detail);
+    out += boot_tables(b, detail.boots, detail.figures, detail.gates);
   }
   for (const store::NoteRow& note : notes) {
     if (note.subject_kind != "bracket" || note.subject != b.uid) continue;

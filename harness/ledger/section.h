@@ -9,8 +9,11 @@ namespace bk::ledger {
 
 /// "2026-11-29" of a wall stamp; "-" for 0.
 [[nodiscard]] std::string date_of(Nanos wall);
-/// An effect with its interval, or "- (reason)".
-[[nodiscard]] std::string effect_text(const store::EffectRow& effect, bool points = false);
+/// An effect with its interval, or "- (reason)": as it stands, not escaped.
+[[nodiscard]] std::string plain_effect_text(const store::EffectRow& effect, bool points = false);
+/// The raw effect of the newest assessment; of an imported row the change that it recorded, and labelled so. Not
+/// escaped.
+[[nodiscard]] std::string measured_effect_text(const store::BracketSummary& summary);
 /// "better (clears_band)", "-" before any assessment.
 [[nodiscard]] std::string assessment_text(const store::BracketSummary& summary);
 /// "9/9", "-" without gates.
@@ -18,8 +21,17 @@ namespace bk::ledger {
 /// "adopted", "unsigned".
 [[nodiscard]] std::string verdict_text(const store::BracketSummary& summary);
 
-/// One bracket whole, as Markdown from its ### heading on.
-[[nodiscard]] Result<std::string> bracket_section(store::Database& database, const store::BracketSummary& summary,
-                                                  const std::vector<store::NoteRow>& notes);
+/// What a bracket's section is made of.
+struct BracketDetail {
+  store::BracketSummary summary;
+  std::vector<store::BootRow> boots;
+  std::vector<store::BootFigure> figures;
+  std::vector<std::pair<store::RowId, store::GateRow>> gates;
+  std::vector<store::ProofTally> proofs;
+};
+[[nodiscard]] Result<BracketDetail> load_detail(store::Database& database, store::BracketSummary summary);
+
+/// One bracket whole, as Markdown from its ### heading on; of `notes` those about it.
+[[nodiscard]] std::string bracket_section(const BracketDetail& detail, const std::vector<store::NoteRow>& notes);
 
 }  // namespace bk::ledger

@@ -39,7 +39,7 @@ void visit_columns(V& v, R& r) {
   v.optional("base_knobs_json", r.base_knobs_json), v.optional("cand_knobs_json", r.cand_knobs_json);
   v("primary_metric", r.primary_metric), v("primary_cell", r.primary_cell), v("better", r.better);
   v("created_wall_ns", r.created_wall), v("ended_wall_ns", r.ended_wall), v("state", r.state), v("reason", r.reason);
-  v("reopen_reason", r.reopen_reason), v("source", r.source);
+  v("reopen_reason", r.reopen_reason), v("source", r.source), v.optional("imported_json", r.imported_json);
 }
 
 template <class V, RowOf<BootRow> R>
@@ -132,6 +132,12 @@ template <class V, RowOf<NoteRow> R>
 void visit_columns(V& v, R& r) {
   v("uid", r.uid), v("subject_kind", r.subject_kind), v("subject", r.subject), v("author", r.author);
   v("text", r.text), v("created_wall_ns", r.created_wall);
+}
+
+template <class V, RowOf<CalibrationRow> R>
+void visit_columns(V& v, R& r) {
+  v("uid", r.uid), v("result_json", r.result_json), v("created_wall_ns", r.created_wall);
+  v("tool_version", r.tool_version);
 }
 
 }  // namespace bk::store

@@ -9,19 +9,36 @@ std::string newest(const std::string& table) {
   return "(SELECT id FROM " + table + " WHERE bracket_id = b.id ORDER BY created_wall_ns DESC, uid DESC LIMIT 1)";
 }
 
-/// Brackets with their newest assessment and verdict and the tally of their gates.
+/// A column list with the columns of that name read as NULL.
+std::string without(std::string list, const std::string& column) {
+  const std::size_t at = list.find(column);
+  return at == std::string::npos ? list : list.replace(at, column.size(), "NULL");
+}
+
+std::string bracket_columns(bool brief) {
+  std::string list = column_list<BracketRow>("b");
+  if (!brief) return list;
+  for (const char* column : {"b.base_knobs_json", "b.cand_knobs_json"}) list = without(std::move(list), column);
+  return list;
+}
+
+std::string assessment_columns(bool brief) {
+  std::string list = column_list<AssessmentRow>("a");
+  return brief ? without(std::move(list), "a.detail_json") : list;
+}
+
+/// Brackets with their newest assessment and verdict and the tally of their gates. Brief: without the large columns.
 Result<std::vector<BracketSummary>> summaries(Connection& connection, const std::string& condition,
-                                              const std::vector<Cell>& parameters) {
+                                              const std::vector<Cell>& parameters, bool brief = false) {
   static const std::string kGates =
       "(SELECT count(*) FROM boot o JOIN leg l ON l.boot_id = o.id JOIN gate g ON g.leg_id = l.id "
       "WHERE o.bracket_id = b.id AND o.state = 'done'";
-  const std::string sql = "SELECT " + column_list<BracketRow>("b") + ", " + column_list<AssessmentRow>("a") + ", " +
-                          column_list<VerdictRow>("v") +
-                          ", (SELECT count(*) FROM boot o WHERE o.bracket_id = b.id AND o.state = 'done'), " + kGates +
-                          " AND g.verdict = 'pass'), " + kGates +
-                          ") FROM bracket b LEFT JOIN assessment a ON a.id = " + newest("assessment") +
-                          " LEFT JOIN verdict v ON v.id = " + newest("verdict") + " " + condition +
-                          " ORDER BY b.created_wall_ns, b.uid";
+  const std::string sql =
+      "SELECT " + bracket_columns(brief) + ", " + assessment_columns(brief) + ", " + column_list<VerdictRow>("v") +
+      ", (SELECT count(*) FROM boot o WHERE o.bracket_id = b.id AND o.state = 'done'), " + kGates +
+      " AND g.verdict = 'pass'), " + kGates +
+      ") FROM bracket b LEFT JOIN assessment a ON a.id = " + newest("assessment") +
+      " LEFT JOIN verdict v ON v.id = " + newest("verdict") + " " + condition + " ORDER BY b.created_wall_ns, b.uid";
   BK_ASSIGN(const auto rows, connection.query(sql, parameters));
   std::vector<BracketSummary> out;
   for (;;) {
@@ -93,6 +110,8 @@ Result<std::vector<MetricPoint>> points_where(Connection& connection, const std:
 }  // namespace
 
 Result<std::vector<BracketSummary>> Database::list_brackets() { return summaries(*connection_, "", {}); }
+
+Result<std::vector<BracketSummary>> Database::list_brackets_briefly() { return summaries(*connection_, "", {}, true); }
 
 Result<BracketSummary> Database::bracket(std::string_view uid_or_prefix) {
   const std::string prefix(uid_or_prefix);
@@ -184,6 +203,46 @@ Result<std::vector<NoteRow>> Database::notes() {
   return select_rows<NoteRow>(*connection_, "n", "note n ORDER BY n.created_wall_ns, n.uid", {});
 }
 
+Result<std::optional<CalibrationRow>> Database::newest_calibration() {
+  BK_ASSIGN(auto rows, select_rows<CalibrationRow>(
+                           *connection_, "c", "calibration c ORDER BY c.created_wall_ns DESC, c.uid DESC LIMIT 1", {}));
+  if (rows.empty()) return std::optional<CalibrationRow>();
+  return std::optional<CalibrationRow>(std::move(rows.front()));
+}
+
+Result<std::vector<std::pair<RowId, GateRow>>> Database::boot_gates(RowId bracket) {
+  BK_ASSIGN(const auto rows, connection_->query("SELECT l.boot_id, " + column_list<GateRow>("g") +
+                                                    " FROM boot o JOIN leg l ON l.boot_id = o.id "
+                                                    "JOIN gate g ON g.leg_id = l.id WHERE o.bracket_id = ?1 "
+                                                    "ORDER BY o.position, o.attempt, g.finished_wall_ns, g.id",
+                                                {bracket}));
+  std::vector<std::pair<RowId, GateRow>> out;
+  for (;;) {
+    BK_ASSIGN(const bool more, rows->next());
+    if (!more) return out;
+    auto& [boot, gate] = out.emplace_back();
+    RowReader v(*rows);
+    v("", boot);
+    BK_TRY(read_row(*rows, gate, 1));
+  }
+}
+
+Result<std::vector<ProofTally>> Database::proof_tallies(RowId bracket) {
+  BK_ASSIGN(const auto rows,
+            connection_->query("SELECT p.knob, o.arm, sum(CASE WHEN p.state = 'held' THEN 1 ELSE 0 END), count(*) "
+                               "FROM boot o JOIN proof p ON p.boot_id = o.id WHERE o.bracket_id = ?1 "
+                               "GROUP BY p.knob, o.arm ORDER BY p.knob, o.arm",
+                               {bracket}));
+  std::vector<ProofTally> out;
+  for (;;) {
+    BK_ASSIGN(const bool more, rows->next());
+    if (!more) return out;
+    ProofTally& tally = out.emplace_back();
+    RowReader v(*rows);
+    v("", tally.knob), v("", tally.arm), v("", tally.held), v("", tally.all);
+  }
+}
+
 Result<std::optional<HostRow>> Database::host(RowId host) { return one_row<HostRow>(*connection_, "host", host); }
 Result<std::optional<RunRow>> Database::run(RowId run) { return one_row<RunRow>(*connection_, "run", run); }
 
@@ -218,7 +277,11 @@ Result<std::vector<HistoryBoot>> Database::base_history(const std::string& profi
 
 Result<std::vector<BracketSummary>> Database::rejected(const std::string& profile, const std::string& knob,
                                                        const std::string& cand_value) {
-  return summaries(*connection_, "WHERE b.profile = ?1 AND b.knob = ?2 AND b.cand_value = ?3 AND v.word = 'rejected'",
+  return summaries(*connection_,
+                   "WHERE b.profile = ?1 AND b.knob = ?2 AND b.cand_value = ?3 AND v.word = 'rejected' AND NOT EXISTS "
+                   "(SELECT 1 FROM verdict w JOIN bracket c ON c.id = w.bracket_id WHERE c.profile = b.profile "
+                   "AND c.knob = b.knob AND c.cand_value = b.cand_value AND w.word = 'adopted' "
+                   "AND w.created_wall_ns > v.created_wall_ns)",
                    {profile, knob, cand_value});
 }
 

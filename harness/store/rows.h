@@ -67,6 +67,7 @@ struct BracketRow {
   std::string state = "planned", reason;
   std::string reopen_reason;  ///< why a rejected axis was measured again
   std::string source;         ///< where an imported row comes from; empty: measured here
+  std::string imported_json;  ///< what an imported row said, whole
   friend bool operator==(const BracketRow&, const BracketRow&) = default;
 };
 
@@ -233,6 +234,34 @@ struct NoteRow {
   std::string uid, subject_kind, subject, author, text;
   Nanos created_wall = 0;
   friend bool operator==(const NoteRow&, const NoteRow&) = default;
+};
+
+/// The rule's measured error rates: the whole output of one calibration.
+struct CalibrationRow {
+  RowId id = 0;
+  std::string uid, result_json;
+  Nanos created_wall = 0;
+  std::string tool_version;
+  friend bool operator==(const CalibrationRow&, const CalibrationRow&) = default;
+};
+
+/// The name under which a boot's figures carry raw acceptance, 0..1.
+inline constexpr const char* kAcceptanceFigure = "accept_raw";
+
+/// What the samples of one cell of one boot say of one metric, warm-ups left out. Median and extremes are over the
+/// samples that succeeded and have a value, and missing when none has.
+struct BootFigure {
+  RowId boot_id = 0;
+  std::string cell, name;
+  std::int64_t samples = 0, failed = 0, count = 0;  ///< succeeded, failed; values among the succeeded
+  std::optional<double> median, minimum, maximum;
+  friend bool operator==(const BootFigure&, const BootFigure&) = default;
+};
+
+/// How the proofs of one knob came out in the boots of one arm.
+struct ProofTally {
+  std::string knob, arm;
+  std::int64_t held = 0, all = 0;
 };
 
 /// One sample's value of one metric, with the boot it belongs to.

@@ -167,6 +167,30 @@ class SqliteConnection final : public Connection {
     if (sqlite3_get_autocommit(db_) == 0) sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
   }
 
+  Result<std::vector<std::string>> problems() override {
+    std::vector<std::string> found;
+    {
+      BK_ASSIGN(const auto rows, query("PRAGMA integrity_check", {}));
+      for (;;) {
+        BK_ASSIGN(const bool more, rows->next());
+        if (!more) break;
+        const Cell line = rows->cell(0);
+        if (const auto* text = std::get_if<std::string>(&line); text != nullptr && *text != "ok")
+          found.push_back(*text);
+      }
+    }
+    BK_ASSIGN(const auto rows, query("PRAGMA foreign_key_check", {}));
+    for (;;) {
+      BK_ASSIGN(const bool more, rows->next());
+      if (!more) return found;
+      const Cell table = rows->cell(0), row = rows->cell(1), parent = rows->cell(2);
+      const auto* id = std::get_if<std::int64_t>(&row);
+      found.push_back(fmt::format("row {} of {} names a row of {} that is not there", id == nullptr ? 0 : *id,
+                                  std::get<std::string>(table), std::get<std::string>(parent)));
+    }
+  }
+  Status copy_to(const std::string& path) override { return run_statement(*this, "VACUUM INTO ?1", {path}); }
+
   /// Changing to WAL takes a lock that the busy handler is not asked for.
   Status enter_wal() {
     const Nanos limit = monotonic_now() + kBusyLimit;

@@ -1,5 +1,8 @@
 #include "store/store.h"
 
+#include <filesystem>
+
+#include "store/figures.h"
 #include "store/row_io.h"
 #include "store/sqlite.h"
 
@@ -25,9 +28,8 @@ Result<RowId> add_alone(Connection& connection, const std::string& table, const 
 }
 
 /// One UPDATE … WHERE id = ?1 that has to find its row.
-Status update_alone(Connection& connection, const std::string& table, const std::string& assignments,
-                    std::vector<Cell> parameters) {
-  BK_ASSIGN(Transaction transaction, Transaction::begin(connection));
+Status update_row(Connection& connection, const std::string& table, const std::string& assignments,
+                  const std::vector<Cell>& parameters) {
   const std::int64_t id = std::get<std::int64_t>(parameters.front());
   BK_ASSIGN(
       const Cell found,
@@ -35,6 +37,13 @@ Status update_alone(Connection& connection, const std::string& table, const std:
   if (std::holds_alternative<std::monostate>(found)) {
     return fail(Errc::kUsage, fmt::format("no {} has the id {}", table, id));
   }
+  return {};
+}
+
+Status update_alone(Connection& connection, const std::string& table, const std::string& assignments,
+                    const std::vector<Cell>& parameters) {
+  BK_ASSIGN(Transaction transaction, Transaction::begin(connection));
+  BK_TRY(update_row(connection, table, assignments, parameters));
   return transaction.commit();
 }
 
@@ -116,12 +125,15 @@ Status Database::update_boot(const BootRow& boot) {
     parameters.push_back(writer.cells()[i]);
     assignments += fmt::format("{}{} = ?{}", assignments.empty() ? "" : ", ", name, parameters.size());
   }
-  return update_alone(*connection_, "boot", assignments, std::move(parameters));
+  return update_alone(*connection_, "boot", assignments, parameters);
 }
 
 Status Database::end_boot(RowId boot, const std::string& state, const std::string& reason) {
-  return update_alone(*connection_, "boot", "state = ?2, reason = ?3, ended_wall_ns = ?4",
-                      {boot, state, reason, wall_now()});
+  BK_ASSIGN(Transaction transaction, Transaction::begin(*connection_));
+  BK_TRY(update_row(*connection_, "boot", "state = ?2, reason = ?3, ended_wall_ns = ?4",
+                    {boot, state, reason, wall_now()}));
+  BK_TRY(keep_figures(*connection_, boot));
+  return transaction.commit();
 }
 
 Result<RowId> Database::add_proof(const ProofRow& proof) { return add_alone(*connection_, "proof", proof); }
@@ -136,6 +148,7 @@ Status Database::end_leg(RowId leg, const std::string& state, const std::string&
 Result<RowId> Database::add_sample(const SampleRow& sample) {
   BK_ASSIGN(Transaction transaction, Transaction::begin(*connection_));
   BK_ASSIGN(const RowId id, insert_row(*connection_, "sample", sample));
+  BK_TRY(forget_figures(*connection_, sample.leg_id));
   for (const auto& [name, value] : sample.metrics) {
     RowWriter writer;
     writer.put("sample_id", id);
@@ -169,5 +182,31 @@ Result<RowId> Database::add_assessment(const AssessmentRow& assessment) {
 }
 Result<RowId> Database::add_verdict(const VerdictRow& verdict) { return add_alone(*connection_, "verdict", verdict); }
 Result<RowId> Database::add_note(const NoteRow& note) { return add_alone(*connection_, "note", note); }
+Result<RowId> Database::add_calibration(const CalibrationRow& calibration) {
+  return add_alone(*connection_, "calibration", calibration);
+}
+
+Result<std::vector<std::string>> Database::problems() {
+  BK_ASSIGN(auto found, connection_->problems());
+  if (!found.empty()) return found;  // what cannot be read cannot be compared
+  BK_ASSIGN(const auto stale, stale_figures());
+  for (const std::string& boot : stale) {
+    found.push_back("the figures of boot " + short_uid(boot) + " are not what its samples say");
+  }
+  return found;
+}
+
+Status Database::backup(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) {
+    return fail(Errc::kIo, "a backup does not replace a file; name another one or move it away", path);
+  }
+  const std::string part = path + ".part";
+  std::filesystem::remove(part, error);
+  BK_TRY(connection_->copy_to(part));
+  std::filesystem::rename(part, path, error);
+  if (error) return fail(Errc::kIo, "cannot put the backup under its name: " + error.message(), path);
+  return {};
+}
 
 }  // namespace bk::store

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -64,9 +65,12 @@ class Database {
   Result<RowId> add_assessment(const AssessmentRow& assessment);
   Result<RowId> add_verdict(const VerdictRow& verdict);
   Result<RowId> add_note(const NoteRow& note);
+  Result<RowId> add_calibration(const CalibrationRow& calibration);
 
   // Reading. Lists are in the order of their happening.
   Result<std::vector<BracketSummary>> list_brackets();
+  /// The same without the knobs and without the assessment's detail: a tenth of the memory.
+  Result<std::vector<BracketSummary>> list_brackets_briefly();
   /// By uid or by a prefix of at least 4 characters that names one bracket. kUsage otherwise.
   Result<BracketSummary> bracket(std::string_view uid_or_prefix);
   Result<PlanRow> plan(RowId plan);
@@ -81,20 +85,37 @@ class Database {
   Result<std::vector<AssessmentRow>> assessments(RowId bracket);
   Result<std::vector<VerdictRow>> verdicts(RowId bracket);
   Result<std::vector<NoteRow>> notes();
+  Result<std::optional<CalibrationRow>> newest_calibration();
   Result<std::optional<HostRow>> host(RowId host);
   Result<std::optional<RunRow>> run(RowId run);
 
   /// Every metric of every sample of a bracket, warm-ups excluded, by boot position, leg, cell, repetition.
   /// Boots that are void, failed or interrupted are included; their state is in the point.
   Result<std::vector<MetricPoint>> metric_points(RowId bracket);
+  /// What the samples of each boot of a bracket say, by boot, cell and name: read, not computed, for boots that ended.
+  Result<std::vector<BootFigure>> boot_figures(RowId bracket);
+  /// The gates of every boot of a bracket without their questions, with the boot of each, in the order of boots.
+  Result<std::vector<std::pair<RowId, GateRow>>> boot_gates(RowId bracket);
+  Result<std::vector<ProofTally>> proof_tallies(RowId bracket);
   /// Base boots of a profile that are done, outside `except_bracket`, oldest first, with one metric of one cell.
   Result<std::vector<HistoryBoot>> base_history(const std::string& profile, const std::string& metric,
                                                 const std::string& cell, std::optional<RowId> except_bracket = {});
-  /// Brackets of a profile and knob whose newest verdict is "rejected": the guard against proposing again.
+  /// Brackets of a profile, knob and candidate value whose newest verdict is "rejected", unless a later bracket of the
+  /// same was adopted: the guard against proposing again.
   Result<std::vector<BracketSummary>> rejected(const std::string& profile, const std::string& knob,
                                                const std::string& cand_value);
 
+  /// What the database itself finds wrong with its pages, its foreign keys, and figures that are not what the samples
+  /// say: one line each, empty when all is well.
+  Result<std::vector<std::string>> problems();
+  /// A copy of the database as it stands, while others write. kIo when the file is there already.
+  Status backup(const std::string& path);
+
+  /// For the files of store/ that move whole tables.
+  [[nodiscard]] Connection& connection() { return *connection_; }
+
  private:
+  Result<std::vector<std::string>> stale_figures();
   Database(std::string where, std::unique_ptr<Connection> connection);
   std::string where_;
   std::unique_ptr<Connection> connection_;

@@ -112,9 +112,9 @@ TEST_CASE("the schema file and a fresh database agree") {
     sqlite3_finalize(statement);
     return out;
   };
-  CHECK(
-      text_of("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name") ==
-      "assessment boot bracket gate gate_question host leg note plan proof request run sample sample_metric verdict ");
+  CHECK(text_of("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name") ==
+        "assessment boot boot_figure bracket calibration gate gate_question host leg note plan proof request run "
+        "sample sample_metric verdict ");
   CHECK(text_of("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0 AND name "
                 "NOT LIKE 'sqlite%'") == "");
   CHECK(text_of("PRAGMA journal_mode") == "wal ");
@@ -126,8 +126,9 @@ TEST_CASE("the schema file and a fresh database agree") {
   sql(path, "SELECT 1");
   const auto connection = Database::open(path);
   REQUIRE(connection);
-  for (const char* table : {"assessment", "boot", "bracket", "gate", "gate_question", "host", "leg", "note", "plan",
-                            "proof", "request", "run", "sample", "sample_metric", "verdict"}) {
+  for (const char* table :
+       {"assessment", "boot", "boot_figure", "bracket", "calibration", "gate", "gate_question", "host", "leg", "note",
+        "plan", "proof", "request", "run", "sample", "sample_metric", "verdict"}) {
     INFO(table);
     CHECK(readme.find("## " + std::string(table) + "\n") != std::string::npos);
   }

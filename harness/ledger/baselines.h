@@ -1,0 +1,27 @@
+#pragma once
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "store/store.h"
+
+namespace bk::ledger {
+
+/// What the base boots of every profile measured: the first table of the page.
+class Baselines {
+ public:
+  /// The base boots of one bracket that are done.
+  void add(const store::BracketRow& bracket, const std::vector<store::BootRow>& boots,
+           const std::vector<store::BootFigure>& figures);
+  [[nodiscard]] std::string markdown() const;
+
+ private:
+  struct Values {
+    std::vector<double> medians;  ///< one a boot
+    Nanos first = 0, last = 0;
+  };
+  std::map<std::tuple<std::string, std::string, std::string>, Values> values_;  // profile, cell, metric
+};
+
+}  // namespace bk::ledger
