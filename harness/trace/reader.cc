@@ -69,8 +69,9 @@ Status Reader::need_more(std::size_t keep_from) {
   cursor_ = *cursor;
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (state_ == State::kStart && window_.offset_of(0) == 0 && cursor_.more() && *cursor_.end >= 3 &&
-      std::string_view(cursor_.bytes, 3) == kByteOrderMark && *cursor_.at == 0) {
-    ++cursor_.at;
+      std::string_view(cursor_.bytes, 3) == kByteOrderMark) {
+    // Whether the index counts the mark as one token, two or none differs between processors.
+    while (cursor_.more() && *cursor_.at < 3) ++cursor_.at;
   }
   return {};
 }
