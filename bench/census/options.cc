@@ -1,12 +1,10 @@
 #include "options.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "cli/output.h"
+#include "cli/priority.h"
 
 namespace bk::census {
 
@@ -25,7 +23,7 @@ void Options::add_to(cli::App& app, Takes takes) {
         .value("PATTERN")
         .no_default();
   }
-  app.flag("--nice", nice, "run at the lowest CPU and IO priority, for a node that serves");
+  cli::add_nice_to(app, nice);
   common.add_to(app, {cli::Common::kFormat, cli::Common::kOut});
 }
 
@@ -87,14 +85,6 @@ Status write(cli::Streams& streams, const Options& options, const Page& page) {
   BK_ASSIGN(cli::Output output, cli::Output::open(streams, options.common.out));
   output.stream() << render(page, format);
   return output.close();
-}
-
-void lower_priority() {
-  constexpr int kLowest = 19;
-  setpriority(PRIO_PROCESS, 0, kLowest);
-  // ioprio_set has no wrapper in the C library: 1 is "this process", class 3 is "idle".
-  constexpr int kThisProcess = 1, kIdleClass = 3, kClassShift = 13;
-  syscall(SYS_ioprio_set, kThisProcess, 0, kIdleClass << kClassShift);
 }
 
 }  // namespace bk::census

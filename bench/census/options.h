@@ -39,7 +39,4 @@ void describe_input(Page& page, const trace::Recording& recording);
 /// Writes the page to --out or standard output.
 [[nodiscard]] Status write(cli::Streams& streams, const Options& options, const Page& page);
 
-/// Least CPU and IO priority for this process: a busy core on a serving node costs it decode speed.
-void lower_priority();
-
 }  // namespace bk::census

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "cli/priority.h"
 #include "commands.h"
 #include "report/number.h"
 #include "trace/gaps.h"
@@ -128,7 +129,7 @@ Result<cli::ExitCode> run_gaps(cli::Streams& streams, const cli::Args& args) {
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
   BK_TRY(options.format());
   if (options.files.size() != 1) return fail(Errc::kUsage, fmt::format("one trace, not {}", options.files.size()));
-  if (options.nice) lower_priority();
+  if (options.nice) BK_TRY(cli::lower_priority());
   BK_ASSIGN(const trace::Recording recording, trace::record_file(options.files.front(), options.read_options()));
   BK_TRY(write(streams, options, gaps_page(recording, trace::find_gaps(recording, static_cast<std::size_t>(largest)))));
   return cli::ExitCode::kDone;
@@ -147,7 +148,7 @@ Result<cli::ExitCode> run_ranks(cli::Streams& streams, const cli::Args& args) {
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
   BK_TRY(options.format());
   BK_ASSIGN(const trace::Rules rules, options.rules());
-  if (options.nice) lower_priority();
+  if (options.nice) BK_TRY(cli::lower_priority());
   std::vector<trace::Recording> recordings;
   for (auto& read : trace::record_files(options.files, options.read_options())) {
     BK_ASSIGN(trace::Recording recording, std::move(read));
@@ -169,6 +170,7 @@ Result<cli::ExitCode> run_nccl(cli::Streams& streams, const cli::Args& args) {
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
   BK_TRY(options.format());
   if (options.files.size() != 1) return fail(Errc::kUsage, fmt::format("one log, not {}", options.files.size()));
+  if (options.nice) BK_TRY(cli::lower_priority());
   BK_ASSIGN(const std::string log, read_file(options.files.front()));
   const auto found = trace::nccl_fingerprint(log);
   if (found.lines == 0) {

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "cli/priority.h"
 #include "commands.h"
 #include "report/number.h"
 
@@ -112,7 +113,7 @@ Page tail_page(const trace::Recording& recording, const trace::Tail& tail) {
 Result<trace::Recording> read_one(const Options& options) {
   if (options.files.size() != 1) return fail(Errc::kUsage, fmt::format("one trace, not {}", options.files.size()));
   BK_TRY(options.format());
-  if (options.nice) lower_priority();
+  if (options.nice) BK_TRY(cli::lower_priority());
   return trace::record_file(options.files.front(), options.read_options());
 }
 

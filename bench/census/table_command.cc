@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "cli/priority.h"
 #include "commands.h"
 #include "html.h"
 #include "slice.h"
@@ -111,7 +112,7 @@ Result<cli::ExitCode> run_table(cli::Streams& streams, const cli::Args& args) {
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, args));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
   BK_TRY(check(options));
-  if (options.nice) lower_priority();
+  if (options.nice) BK_TRY(cli::lower_priority());
   BK_ASSIGN(const Page page, page_of(options));
   BK_TRY(write(streams, options, page));
   return cli::ExitCode::kDone;

@@ -7,6 +7,7 @@
 
 #include "cli/common_flags.h"
 #include "cli/output.h"
+#include "cli/priority.h"
 #include "documents.h"
 #include "engine/tokenize.h"
 #include "report/format.h"
@@ -25,6 +26,7 @@ struct Options {
   Config config;
   int warmup = 64;
   double floor_tok_s = 23.8;
+  bool nice = false;
 };
 
 void register_flags(cli::App& app, Options& options) {
@@ -51,6 +53,7 @@ void register_flags(cli::App& app, Options& options) {
   app.option("--per-pos", options.per_pos, "cumulative acceptance of the drafter by position, in percent")
       .value("LIST");
   app.option("--floor", options.floor_tok_s, "tokens a second at one token a step").range(0, 1e6).value("TOK/S");
+  cli::add_nice_to(app, options.nice);
   app.example("ngram-ceiling answers.jsonl --tokenize-url http://127.0.0.1:8000", "by the server's own tokens");
   app.example("ngram-ceiling --mode chars notes.txt", "a smoke test without a server");
 }
@@ -116,6 +119,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
   BK_ASSIGN(const report::Format format, report::parse_format(options.common.format));
   BK_TRY(check(options));
+  if (options.nice) BK_TRY(cli::lower_priority());
   BK_ASSIGN(const AcceptLaw law, AcceptLaw::parse(options.per_pos, options.config.k));
   options.config.seed = options.common.seed;
   BK_ASSIGN(cli::Output output, cli::Output::open(streams, options.common.out));

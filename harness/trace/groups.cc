@@ -33,13 +33,20 @@ Result<Kind> step_kind(std::string_view word) {
   return fail(Errc::kUsage, fmt::format("a step is a kernel, gpu_annotation or annotation, not '{}'", word));
 }
 
+void add_group(Rules& rules, std::string_view name, std::vector<Pattern> patterns) {
+  const auto first = std::find_if(rules.groups.begin(), rules.groups.end(),
+                                  [&](const Rules::Group& group) { return group.name == name; });
+  const auto index = static_cast<std::size_t>(first - rules.groups.begin());
+  rules.groups.push_back({std::string(name), std::move(patterns), index});
+}
+
 Status add_line(Rules& rules, const std::vector<std::string_view>& words) {
   const std::string_view verb = words.front();
   const std::vector<Pattern> patterns(words.begin() + 1, words.end());
   if (patterns.empty()) return fail(Errc::kUsage, fmt::format("'{}' needs a value", verb));
   if (verb == "group") {
     if (patterns.size() < 2) return fail(Errc::kUsage, "a group needs a name and a pattern");
-    rules.groups.push_back({std::string(words[1]), {patterns.begin() + 1, patterns.end()}});
+    add_group(rules, words[1], {patterns.begin() + 1, patterns.end()});
   } else if (verb == "step") {
     if (patterns.size() != 2) return fail(Errc::kUsage, "a step is a kind and one pattern");
     BK_ASSIGN(const Kind kind, step_kind(words[1]));
@@ -71,18 +78,25 @@ Pattern::Pattern(std::string_view text) : text_(text) {
 
 bool Pattern::matches(std::string_view lower_name, std::string_view category) const {
   if (category_) return category == parts_.front();
+  if (matches_text(lower_name)) return true;
+  // An instance of a template is written with its return type.
+  constexpr std::string_view kReturnType = "void ";
+  return at_start_ && lower_name.starts_with(kReturnType) && matches_text(lower_name.substr(kReturnType.size()));
+}
+
+bool Pattern::matches_text(std::string_view lower) const {
   std::size_t at = 0;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const std::string& part = parts_[i];
     const bool last = i + 1 == parts_.size();
     if (i == 0 && at_start_) {
-      if (!lower_name.starts_with(part)) return false;
+      if (!lower.starts_with(part)) return false;
       at = part.size();
-      if (last && at_end_) return at == lower_name.size();
+      if (last && at_end_) return at == lower.size();
     } else if (last && at_end_) {
-      return lower_name.size() >= at + part.size() && lower_name.ends_with(part);
+      return lower.size() >= at + part.size() && lower.ends_with(part);
     } else {
-      const std::size_t found = lower_name.find(part, at);
+      const std::size_t found = lower.find(part, at);
       if (found == std::string_view::npos) return false;
       at = found + part.size();
     }
@@ -93,9 +107,9 @@ bool Pattern::matches(std::string_view lower_name, std::string_view category) co
 std::size_t Rules::group_of(std::string_view name, std::string_view category) const {
   const std::string lower = to_lower(name), lower_category = to_lower(category);
   for (std::size_t i = 0; i + 1 < groups.size(); ++i) {
-    if (any_matches(groups[i].patterns, lower, lower_category)) return i;
+    if (any_matches(groups[i].patterns, lower, lower_category)) return groups[i].first;
   }
-  return groups.size() - 1;
+  return groups.back().first;
 }
 
 bool Rules::is_ours(std::string_view name) const { return any_matches(ours, to_lower(name), ""); }
@@ -112,7 +126,7 @@ Result<Rules> parse_rules(std::string_view text, const std::string& where) {
     auto added = add_line(rules, words);
     if (!added) return fail(added.error().code, added.error().what, fmt::format("{}:{}", where, number));
   }
-  rules.groups.push_back({kOtherGroup, {}});
+  add_group(rules, kOtherGroup, {});
   return rules;
 }
 

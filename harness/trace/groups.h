@@ -17,7 +17,7 @@ enum class Kind : unsigned char {
   kOther,
 };
 
-/// One word of a rules file: `^start`, `end$`, `any*where`, or `@category`.
+/// One word of a rules file: `^start` (also after "void "), `end$`, `any*where`, or `@category`.
 class Pattern {
  public:
   explicit Pattern(std::string_view text);
@@ -26,6 +26,8 @@ class Pattern {
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
+  [[nodiscard]] bool matches_text(std::string_view lower) const;
+
   std::string text_;
   std::vector<std::string> parts_;  ///< between the stars
   bool at_start_ = false, at_end_ = false, category_ = false;
@@ -41,6 +43,7 @@ struct Rules {
   struct Group {
     std::string name;
     std::vector<Pattern> patterns;
+    std::size_t first = 0;  ///< index of the first group of this name, under which its kernels are counted
   };
   std::vector<Group> groups;  ///< the last is "other" and matches everything
   std::vector<Pattern> ours;
@@ -48,13 +51,13 @@ struct Rules {
   std::vector<Pattern> allreduce;
   std::string forward_end = "moe";  ///< name of the group that ends a forward pass
 
-  /// Index into `groups`.
+  /// Index into `groups`; of groups with the same name, always the first.
   [[nodiscard]] std::size_t group_of(std::string_view name, std::string_view category) const;
   [[nodiscard]] bool is_ours(std::string_view name) const;
   [[nodiscard]] bool is_allreduce(std::string_view name) const;
 };
 
-/// The text of harness/trace/groups.conf.
+/// The text of kernels/trace_groups.conf and harness/trace/groups.conf.
 [[nodiscard]] const char* default_rules_text();
 /// Rules of a file's text; `where` names it in errors. kUsage with the line that cannot be read.
 [[nodiscard]] Result<Rules> parse_rules(std::string_view text, const std::string& where);

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "run.h"
+#include "support/priority_after.h"
 
 using namespace bk;
 
@@ -149,18 +150,64 @@ TEST_CASE("a diff marks names whose launches per step changed") {
   CHECK(row["count_changed"].as_string() == "changed");
 }
 
-TEST_CASE("a slice is a trace again, a page stands alone") {
+TEST_CASE("a slice is a trace again") {
   TempDir dir;
-  const std::string slice = (dir.path() / "slice.json").string(), page = (dir.path() / "page.html").string();
-  REQUIRE(run_census({kVllm, "--perfetto", slice, "--html", page}).code == 0);
+  const std::string slice = (dir.path() / "slice.json").string();
+  REQUIRE(run_census({kVllm, "--perfetto", slice}).code == 0);
   const Json json = json_of({slice});
   CHECK(json["kernels"].as_int().value_or(0) >= 446);
   CHECK(json["kernels"].as_int().value_or(0) < 460);
+}
+
+TEST_CASE("a page stands alone: no script, no other file, no network") {
+  TempDir dir;
+  const std::string page = (dir.path() / "page.html").string();
+  REQUIRE(run_census({kVllm, "--html", page}).code == 0);
   const auto html = read_file(page);
   REQUIRE(html);
-  CHECK(html->find("<svg") != std::string::npos);
-  CHECK(html->find("src=") == std::string::npos);
-  CHECK(html->find("http") == std::string::npos);
+  for (const char* none : {"<script", "<link", "<img", "src=", "href=", "url(", "@import", "http:", "https:"}) {
+    CAPTURE(none);
+    CHECK(html->find(none) == std::string::npos);
+  }
+  for (const char* some : {"name=\"viewport\"", "prefers-color-scheme:dark", ">0:7</b>", ">0:13</b>", "</span>moe</td>",
+                           "764.3", "fused_moe_kernel, "}) {
+    CAPTURE(some);
+    CHECK(html->find(some) != std::string::npos);
+  }
+}
+
+TEST_CASE("names that are markup stay text on the page") {
+  TempDir dir;
+  const std::string trace = (dir.path() / "x<b>.json").string(), page = (dir.path() / "page.html").string();
+  std::string text = "[";
+  for (const char* ts : {"0", "10", "20"}) {
+    text += R"({"ph":"X","cat":"kernel","name":"<script>alert('1')</script>&\"","pid":"<i>","tid":"<u>","ts":)" +
+            std::string(ts) + R"(,"dur":4},)";
+  }
+  REQUIRE(write_file_atomic(trace, text));
+  REQUIRE(run_census({trace, "--html", page, "--step", "script"}).code == 0);
+  const auto html = read_file(page);
+  REQUIRE(html);
+  for (const char* none : {"<script", "<i>:", "<u>", "x<b>"}) {
+    CAPTURE(none);
+    CHECK(html->find(none) == std::string::npos);
+  }
+  CHECK(html->find("&lt;script&gt;") != std::string::npos);
+}
+
+TEST_CASE("--nice leaves the processor and the disk to a serving engine") {
+  const auto after = [](const cli::Args& args) {
+    return test::priority_after([&] { static_cast<void>(run_census(args)); });
+  };
+  CHECK(after({kToy}).nice == 0);
+  for (const cli::Args& args : {cli::Args{kToy, "--nice"}, cli::Args{"gaps", kToy, "--nice"},
+                                cli::Args{"composition", kToy, "--nice"}, cli::Args{"ranks", kToy, "--nice"}}) {
+    CAPTURE(args.front());
+    const test::Priority seen = after(args);
+    CHECK(seen.nice == 19);
+    CHECK(seen.nice_of_thread == 19);
+    CHECK(seen.io_class == 3);
+  }
 }
 
 TEST_CASE("markdown and table show the same figures") {

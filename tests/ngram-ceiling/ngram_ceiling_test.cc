@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "documents.h"
 #include "run.h"
+#include "support/priority_after.h"
 #include "support/run_in_process.h"
 #include "support/sim_engine.h"
 
@@ -145,6 +146,19 @@ TEST_CASE("the program: verdicts, the server's tokens, and wrong input in one li
     CHECK(ran.code == row.code);
     CHECK_THAT(ran.err, Catch::Contains(row.text));
   }
+}
+
+TEST_CASE("--nice leaves the processor and the disk to a serving engine") {
+  const TempDir dir;
+  const std::string path = (dir.path() / "r.txt").string();
+  REQUIRE(write_file_atomic(path, std::string(4000, 'x')));
+  const auto after = [&](cli::Args args) {
+    return test::priority_after([&] { static_cast<void>(test::run_in_process("ngram-ceiling", run, args)); });
+  };
+  CHECK(after({"--mode", "chars", path}).nice == 0);
+  const test::Priority seen = after({"--mode", "chars", path, "--nice"});
+  CHECK(seen.nice == 19);
+  CHECK(seen.io_class == 3);
 }
 
 }  // namespace

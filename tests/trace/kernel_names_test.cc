@@ -1,0 +1,73 @@
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <regex>
+
+#include "base/file.h"
+#include "trace/groups.h"
+
+using namespace bk;
+using namespace bk::trace;
+
+namespace {
+
+std::vector<std::string> cuda_sources() {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(BK_SOURCE_DIR) + "/kernels")) {
+    const std::string suffix = entry.path().extension();
+    if (suffix == ".cu" || suffix == ".cuh") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Rules built_in() {
+  auto rules = parse_rules(default_rules_text(), "built-in");
+  REQUIRE(rules);
+  return *rules;
+}
+
+}  // namespace
+
+TEST_CASE("every kernel of kernels/ is ours and falls into a group") {
+  const Rules rules = built_in();
+  const std::regex declaration(R"(__global__[^;{]*?\bvoid\s+(\w+)\s*\()");
+  int kernels = 0;
+  for (const std::string& file : cuda_sources()) {
+    const auto text = read_file(file);
+    REQUIRE(text);
+    std::ptrdiff_t found = 0;
+    for (std::sregex_iterator match(text->begin(), text->end(), declaration), end; match != end; ++match) {
+      ++found;
+      const std::string name = (*match)[1];
+      // As tracers write them: an instance of a template, one in an unnamed namespace, a plain function.
+      for (const std::string& seen :
+           {"void bk::kernels::(anonymous namespace)::" + name + "<4, 2, true>(BkMoeGate, int)",
+            "void bk::kernels::" + name + "<2>(BkFp8Head)",
+            "bk::kernels::(anonymous namespace)::" + name + "(BkFp8Quantise)"}) {
+        CAPTURE(file, seen);
+        CHECK(rules.is_ours(seen));
+        CHECK(rules.groups[rules.group_of(seen, "kernel")].name != "other");
+      }
+    }
+    std::ptrdiff_t marks = 0;
+    for (std::size_t at = text->find("__global__"); at != std::string::npos; at = text->find("__global__", at + 1))
+      ++marks;
+    CAPTURE(file);
+    CHECK(found == marks);
+    kernels += static_cast<int>(found);
+  }
+  CHECK(kernels >= 7);
+}
+
+TEST_CASE("foreign kernels are not ours, and groups of the same name are one") {
+  const Rules rules = built_in();
+  for (const char* foreign : {"void at::native::unrolled<bk::kernels::router_kernel>(int)", "k_bk_moe_gate",
+                              "void vllm::moe::topkGating<8>(bk::x)", "fused_moe_kernel"}) {
+    CAPTURE(foreign);
+    CHECK_FALSE(rules.is_ours(foreign));
+  }
+  CHECK(rules.is_ours("bk_moe_gate"));
+  CHECK(rules.group_of("bk::kernels::(anonymous namespace)::router_kernel", "kernel") ==
+        rules.group_of("fused_moe_kernel", "kernel"));
+}
