@@ -40,7 +40,7 @@ std::string assessment_lines(const store::AssessmentRow& a) {
   out += bullet("effect at equal acceptance", markdown_escape(plain_effect_text(a.effect_equal_acceptance_pct)));
   out += bullet("effect on acceptance", markdown_escape(plain_effect_text(a.effect_on_acceptance_points, true)));
   out += bullet("drift, last base against first", report::percent(a.drift_pct));
-  if (a.p_value) out += bullet("p", report::number(a.p_value, 3));
+  if (a.p_value) out += bullet("p", fmt::format("{:.2g}", *a.p_value));
   if (a.boots_needed) out += bullet("boots needed to decide", std::to_string(*a.boots_needed));
   return out + historical_line(a);
 }

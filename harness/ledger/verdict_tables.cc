@@ -16,6 +16,10 @@ std::string equal_acceptance_text(const BracketSummary& s) {
   return s.assessment ? plain_effect_text(s.assessment->effect_equal_acceptance_pct) : std::string(report::kMissing);
 }
 
+std::string metric_text(const store::BracketRow& b) {
+  return b.primary_cell.empty() ? b.primary_metric : b.primary_metric + " " + b.primary_cell;
+}
+
 std::string reason_text(const BracketSummary& s) {
   const store::VerdictRow& v = *s.verdict;
   std::string text = v.reason;
@@ -30,7 +34,8 @@ std::string signed_table(const std::vector<BracketSummary>& brackets, const std:
   for (const BracketSummary& s : brackets) {
     if (!s.verdict || std::find(words.begin(), words.end(), s.verdict->word) == words.end()) continue;
     auto& row = rows.emplace_back();
-    row = {store::short_uid(s.bracket.uid), date_of(s.bracket.created_wall), s.bracket.profile, s.bracket.axis};
+    row = {store::short_uid(s.bracket.uid), date_of(s.bracket.created_wall), s.bracket.profile, s.bracket.axis,
+           metric_text(s.bracket)};
     if (several) row.push_back(s.verdict->word);
     const std::string cells[] = {measured_effect_text(s), equal_acceptance_text(s), gates_text(s),
                                  reason_text(s),          s.verdict->signed_by,     date_of(s.verdict->created_wall)};
@@ -38,8 +43,8 @@ std::string signed_table(const std::vector<BracketSummary>& brackets, const std:
   }
   if (rows.empty()) return "None.\n";
   const Align l = Align::kLeft, r = Align::kRight;
-  std::vector<std::string> header = {"id", "measured", "profile", "axis"};
-  std::vector<Align> align = {l, l, l, l};
+  std::vector<std::string> header = {"id", "measured", "profile", "axis", "metric"};
+  std::vector<Align> align = {l, l, l, l, l};
   if (several) header.emplace_back("verdict"), align.push_back(l);
   for (const char* name : {"effect, raw", "at equal acceptance", "gates passed"}) {
     header.emplace_back(name);
@@ -58,14 +63,14 @@ std::string open_table(const std::vector<BracketSummary>& brackets) {
         s.assessment && s.assessment->boots_needed ? std::to_string(*s.assessment->boots_needed) : report::kMissing;
     const std::string why = s.verdict ? reason_text(s) : s.bracket.state == "done" ? "not signed" : s.bracket.state;
     rows.push_back({store::short_uid(s.bracket.uid), date_of(s.bracket.created_wall), s.bracket.profile, s.bracket.axis,
-                    measured_effect_text(s), equal_acceptance_text(s), assessment_text(s), gates_text(s), needed,
-                    verdict_text(s), why});
+                    metric_text(s.bracket), measured_effect_text(s), equal_acceptance_text(s), assessment_text(s),
+                    gates_text(s), needed, verdict_text(s), why});
   }
   if (rows.empty()) return "None.\n";
   const Align l = Align::kLeft, r = Align::kRight;
-  return report::markdown_table({"id", "measured", "profile", "axis", "effect, raw", "at equal acceptance",
+  return report::markdown_table({"id", "measured", "profile", "axis", "metric", "effect, raw", "at equal acceptance",
                                  "assessment", "gates passed", "boots to decide", "verdict", "why open"},
-                                {l, l, l, l, r, r, l, r, r, l, l}, rows);
+                                {l, l, l, l, l, r, r, l, r, r, l, l}, rows);
 }
 
 std::string cell_text(const Json& value) {

@@ -28,6 +28,7 @@ inline store::RowId add_bracket(store::Database& db, const std::string& uid, int
 inline void add_boot(store::Database& db, store::RowId bracket, int position, const BootSpec& spec) {
   store::BootRow boot;
   boot.bracket_id = bracket, boot.position = position, boot.arm = spec.arm, boot.state = spec.state;
+  boot.started_wall = kFirstDay + position * kSecond;
   if (boot.state == "void") boot.reason = "proof failed: gatefuse=0";
   const store::RowId id = db.begin_boot(boot).value();
   store::ProofRow proof;
@@ -94,7 +95,9 @@ inline void fill(store::Database& db) {
 
   // Planned only.
   add_bracket(db, "dddd444400000000", 4, "ONESHOT 0 -> 1", "planned");
-  db.add_note({0, "note-1", "ledger", "", "B. Lind", "fans <replaced>", kFirstDay + 3 * kDay}).value();
+  db.add_note(
+        {0, "note-1", "ledger", "", "B. Lind", "fans <replaced>\n| a | `row` |\r\n## no heading", kFirstDay + 3 * kDay})
+      .value();
   db.add_note({0, "note-2", "bracket", "cccc333300000000", "B. Lind", "power cut", kFirstDay + 3 * kDay}).value();
 }
 

@@ -1,13 +1,14 @@
 #include <catch2/catch.hpp>
-#include <sstream>
 
 #include "base/file.h"
 #include "ledger/check.h"
 #include "ledger/render.h"
 #include "ledger_fixture.h"
-#include "run.h"
+#include "run_ledger.h"
 
 using namespace bk;
+using ledger::fixture::Outcome;
+using ledger::fixture::run_ledger;
 
 namespace {
 
@@ -16,19 +17,6 @@ constexpr const char* kGolden = BK_SOURCE_DIR "/tests/ledger/golden/measurements
 std::string rendered(const std::string& path) {
   store::Database db = store::Database::open(path).value();
   return ledger::render_markdown(db).value();
-}
-
-struct Outcome {
-  int code;
-  std::string out, err;
-};
-
-Outcome run_ledger(const cli::Args& args) {
-  std::ostringstream out;
-  std::ostringstream err;
-  cli::Streams streams{out, err};
-  const int code = cli::run_with("ledger", streams, args, ledger_tool::run);
-  return {code, out.str(), err.str()};
 }
 
 }  // namespace
@@ -52,7 +40,7 @@ TEST_CASE("the page of a database with every kind of bracket is the golden one")
 TEST_CASE("an empty database has a page, too") {
   TempDir dir;
   const std::string page = rendered(dir.path() / "results.db");
-  CHECK(page.find("No bracket has been measured yet.") != std::string::npos);
+  CHECK(page.find("No base boot has been measured yet.") != std::string::npos);
   CHECK(page.ends_with("None.\n"));
 }
 
