@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.h"
+
 namespace bk::bracket {
 namespace {
 
@@ -87,6 +89,18 @@ VoidCause check_boots(const Plan& plan, const std::vector<BootEvidence>& boots) 
       VoidCause cause = check_pair(plan, boots[j], boots[i], static_cast<int>(j), static_cast<int>(i));
       if (cause) return cause;
     }
+  }
+  return {};
+}
+
+VoidCause check_counters(const std::string& leg, const std::optional<engine::Counters>& before,
+                         const std::optional<engine::Counters>& after) {
+  if (!before || !after) return {};
+  const engine::Continuity seen = engine::continuity_between(*before, *after);
+  if (seen.restarted) return {"engine_restarted", fmt::format("The engine's process began anew during {}.", leg)};
+  if (!seen.resets.empty()) {
+    return {"engine_restarted",
+            fmt::format("The engine's counters began anew during {} ({}).", leg, join(seen.resets, ", "))};
   }
   return {};
 }

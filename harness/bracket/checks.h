@@ -1,9 +1,11 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "boot/launcher.h"
 #include "bracket/plan.h"
+#include "engine/acceptance.h"
 #include "leg/sink.h"
 
 namespace bk::bracket {
@@ -34,6 +36,11 @@ struct BootEvidence {
 
 /// One sample: every request answered, the engine's counters moved forward, no prompt came out of a cache.
 [[nodiscard]] VoidCause check_sample(const load::Sample& sample);
+
+/// A whole leg: the engine's counters went forward from before its first request to after its last, the pauses between
+/// samples included. Nothing to say where a page was not read.
+[[nodiscard]] VoidCause check_counters(const std::string& leg, const std::optional<engine::Counters>& before,
+                                       const std::optional<engine::Counters>& after);
 
 /// Looks at every sample on its way to `next`; the first cause stops the leg with kVoid.
 class CheckingSink final : public leg::Sink {

@@ -3,9 +3,19 @@
 #include "bracket/boot_rows.h"
 #include "bracket/store_sink.h"
 #include "bracket/stored_plan.h"
+#include "engine/metrics_client.h"
 #include "leg/quality.h"
 
 namespace bk::bracket {
+namespace {
+
+std::optional<engine::Counters> counters_of(http::Transport& transport, const boot::Booted& engine) {
+  auto counters = engine::fetch_counters(transport, engine.facts().endpoint);
+  return counters ? std::optional(std::move(*counters)) : std::nullopt;
+}
+
+}  // namespace
+
 OneBoot::OneBoot(const Tools& tools, const boot::Profile& profile, const Plan& plan, store::RowId bracket,
                  store::RowId run, int position, int attempt, std::vector<BootEvidence> before)
     : tools_(tools),
@@ -60,8 +70,8 @@ VoidCause OneBoot::check(const boot::BootFacts& facts) {
   return check_other_proofs(plan_, evidence_.arm, facts.proofs);
 }
 
-Result<VoidCause> OneBoot::leg(boot::Booted& engine, const std::string& name, const Json& plan,
-                               const std::function<Status(leg::Sink&)>& body) {
+Result<VoidCause> OneBoot::leg(http::Transport& transport, boot::Booted& engine, const std::string& name,
+                               const Json& plan, const std::function<Status(leg::Sink&)>& body) {
   store::LegRow row;
   row.run_id = run_;
   row.boot_id = row_.id;
@@ -73,6 +83,7 @@ Result<VoidCause> OneBoot::leg(boot::Booted& engine, const std::string& name, co
   BK_ASSIGN(const store::RowId id, tools_.database.begin_leg(row));
   CheckingSink checking(tools_.watcher);
   StoreSink sink(tools_.database, id, checking);
+  const std::optional<engine::Counters> before = counters_of(transport, engine);
   const Status done = body(sink);
   const Status alive = checking.cause().reason == "failed_requests" ? alive_after_failure(engine) : engine.alive();
   if (!alive) {
@@ -89,8 +100,9 @@ Result<VoidCause> OneBoot::leg(boot::Booted& engine, const std::string& name, co
     BK_TRY(tools_.database.end_leg(id, stopped ? "interrupted" : "failed", done.error().text()));
     return fail(done.error());
   }
-  BK_TRY(tools_.database.end_leg(id, "done"));
-  return VoidCause{};
+  const VoidCause cause = check_counters(name, before, counters_of(transport, engine));
+  BK_TRY(tools_.database.end_leg(id, cause ? "failed" : "done", cause.sentence));
+  return cause;
 }
 
 Result<VoidCause> OneBoot::measure(boot::Booted& engine) {
@@ -100,7 +112,7 @@ Result<VoidCause> OneBoot::measure(boot::Booted& engine) {
   decode.stopped = tools_.stopped;
   const Json plan = to_json(plan_);
   // Decode before anything long: a deep prompt leaves a lane slow for a while.
-  BK_ASSIGN(const VoidCause cause, leg(engine, "decode", plan["decode"], [&](leg::Sink& sink) {
+  BK_ASSIGN(const VoidCause cause, leg(*transport, engine, "decode", plan["decode"], [&](leg::Sink& sink) {
               return leg::run_decode(*transport, endpoint, decode, sink);
             }));
   if (cause || plan_.options.gate_contexts.empty()) return cause;
@@ -108,7 +120,7 @@ Result<VoidCause> OneBoot::measure(boot::Booted& engine) {
   quality.contexts = plan_.options.gate_contexts;
   if (profile_.max_model_len) quality.context_limit = *profile_.max_model_len;
   quality.stopped = tools_.stopped;
-  return leg(engine, "check-quality", Json::object().set("contexts", plan["gate_contexts"]),
+  return leg(*transport, engine, "check-quality", Json::object().set("contexts", plan["gate_contexts"]),
              [&](leg::Sink& sink) -> Status {
                BK_TRY(leg::run_quality(*transport, endpoint, quality, sink));
                return {};

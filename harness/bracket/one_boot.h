@@ -25,7 +25,7 @@ class OneBoot {
   Status begin(const boot::Arm& arm);
   Status record_facts(const boot::BootFacts& facts);
   Result<VoidCause> measure(boot::Booted& engine);
-  Result<VoidCause> leg(boot::Booted& engine, const std::string& name, const Json& plan,
+  Result<VoidCause> leg(http::Transport& transport, boot::Booted& engine, const std::string& name, const Json& plan,
                         const std::function<Status(leg::Sink&)>& body);
   VoidCause check(const boot::BootFacts& facts);
   Status end(const std::string& state, const std::string& reason);

@@ -121,6 +121,26 @@ TEST_CASE("a sample that may not be used names why", "[bracket]") {
   CHECK_FALSE(check_sample(sample));
 }
 
+TEST_CASE("counters that begin anew between two samples void the leg", "[bracket]") {
+  engine::Counters before;
+  before.dialect = "vllm";
+  before.series = {{"drafts{engine=0}", 40}, {"drafts{engine=1}", 50}};
+  before.process_start_s = 1000;
+  engine::Counters after = before;
+  after.series["drafts{engine=0}"] = 90;
+  CHECK_FALSE(check_counters("decode", before, after));
+  CHECK_FALSE(check_counters("decode", std::nullopt, after));
+  CHECK_FALSE(check_counters("decode", before, std::nullopt));
+
+  after.series["drafts{engine=1}"] = 10;  // the sum of both still grew
+  CHECK(check_counters("decode", before, after).reason == "engine_restarted");
+  CHECK_THAT(check_counters("decode", before, after).sentence, Catch::Contains("drafts{engine=1}"));
+
+  after = before;
+  after.process_start_s = 1060;
+  CHECK(check_counters("decode", before, after).sentence == "The engine's process began anew during decode.");
+}
+
 TEST_CASE("the first cause stops a leg and is kept", "[bracket]") {
   Ignore next;
   CheckingSink sink(next);
