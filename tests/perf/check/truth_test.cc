@@ -21,6 +21,7 @@ TEST_CASE("Errors are those of TTFT, rate and events") {
   CHECK(errors->ttft_mean_ms == Approx(0.11));  // 200.11 ms against 200 ms
   CHECK(errors->event_p50_us == Approx(20));
   CHECK(errors->event_p99_us == Approx(130));
+  CHECK(errors->sent_per_s == Approx(300));
   CHECK(errors->rate_worst_pct == Approx(1.18577));  // 10 ms became 10.12 ms
 }
 

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -17,7 +18,6 @@
 namespace bk::perf {
 namespace {
 
-constexpr int kStreams = 64;
 constexpr double kEveryMs = 5;    // 200 events a second and stream
 constexpr double kFirstMs = 200;  // as the peers were measured
 constexpr const char* kFullPath = "/v1/chat/completions";
@@ -35,8 +35,10 @@ class Measurement {
     BK_TRY(single_stream());
     plan_.progress("parser and chunk reader");
     figures_.set("sse_events_per_core_s", reader_events_per_core_s(plan_.quick ? 0.2 : 1.5));
-    plan_.progress("64 streams of 200 events/s");
-    BK_TRY(many_streams());
+    for (const auto& [streams, events] : {std::pair{1, 512}, std::pair{64, 512}, std::pair{1000, 128}}) {
+      plan_.progress(fmt::format("{} streams of 200 events/s", streams));
+      BK_TRY(paced_streams(streams, plan_.quick ? 64 : events));
+    }
     plan_.progress("events through the socket as fast as they go");
     BK_TRY(throughput());
     plan_.progress("open streams");
@@ -74,21 +76,25 @@ class Measurement {
     return {};
   }
 
-  Status many_streams() {
-    const int events = plan_.quick ? 64 : 512;
+  /// CPU less that of a nearly empty run, and the truth of every time; keys end in the number of streams.
+  Status paced_streams(int streams, int events) {
     const std::string script =
         stream_script(kFullPath, kFirstMs, kEveryMs, events) + stream_script(kShortPath, kFirstMs, kEveryMs, 2);
     BK_ASSIGN(const auto server, Server::start(program("sim-engine"), script));
-    BK_ASSIGN(const Json empty, client(server->url() + kShortPath, kStreams, false));
-    BK_ASSIGN(const Json full, client(server->url() + kFullPath, kStreams, true));
+    BK_ASSIGN(const Json empty, client(server->url() + kShortPath, streams, false));
+    BK_ASSIGN(const Json full, client(server->url() + kFullPath, streams, true));
     const double cpu_s = full["cpu_s"].as_double().value_or(0) - empty["cpu_s"].as_double().value_or(0);
     const double more = full["events"].as_double().value_or(0) - empty["events"].as_double().value_or(0);
-    figures_.set("cpu_s_per_1000_events_64", 1000 * cpu_s / more);
     BK_ASSIGN(const Json truth, server->truth());
     // Both runs name their requests alike: the later ones are the full run's, and the last of a name wins.
     BK_ASSIGN(const Errors errors, compare(full, truth));
-    figures_.set("ttft_error_mean_ms_64", errors.ttft_mean_ms).set("rate_error_pct_64", errors.rate_worst_pct);
-    figures_.set("event_error_p50_us_64", errors.event_p50_us).set("event_error_p99_us_64", errors.event_p99_us);
+    const auto set = [&](const char* key, double value) { figures_.set(fmt::format("{}_{}", key, streams), value); };
+    set("cpu_s_per_1000_events", 1000 * cpu_s / more);
+    set("ttft_error_mean_ms", errors.ttft_mean_ms);
+    set("rate_error_pct", errors.rate_worst_pct);
+    set("event_error_p50_us", errors.event_p50_us);
+    set("event_error_p99_us", errors.event_p99_us);
+    set("sent_events_per_s", errors.sent_per_s);
     return {};
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "base/clock.h"
@@ -15,6 +16,7 @@ struct Sums {
   std::vector<double> event_us;
   std::vector<double> ttft_ms;
   double worst_rate = 0;
+  Nanos first_sent = std::numeric_limits<Nanos>::max(), last_sent = 0;
 };
 
 double rate_of(Nanos first, Nanos last, std::size_t events) {
@@ -37,6 +39,8 @@ Status add_stream(const Json& client, const Json& truth, Sums* sums) {
   const Nanos true_ttft = sent_at(0) - truth["received_ns"].as_int().value_or(0);
   sums->ttft_ms.push_back(std::abs(to_ms(ttft - true_ttft)));
   const std::size_t last = seen.size() - 1;
+  sums->first_sent = std::min(sums->first_sent, sent_at(0));
+  sums->last_sent = std::max(sums->last_sent, sent_at(last));
   const double ratio =
       rate_of(seen_at(0), seen_at(last), seen.size()) / rate_of(sent_at(0), sent_at(last), sent.size());
   sums->worst_rate = std::max(sums->worst_rate, std::abs(ratio - 1));
@@ -68,6 +72,7 @@ Result<Errors> compare(const Json& client, const Json& truth) {
   for (const double ms : sums.ttft_ms) errors.ttft_mean_ms += ms / static_cast<double>(sums.ttft_ms.size());
   errors.rate_worst_pct = 100 * sums.worst_rate;
   errors.events = sums.event_us.size();
+  errors.sent_per_s = static_cast<double>(errors.events) / to_s(sums.last_sent - sums.first_sent);
   errors.event_p50_us = percentile(sums.event_us, 0.50);
   errors.event_p99_us = percentile(sums.event_us, 0.99);
   return errors;

@@ -12,6 +12,7 @@ struct Errors {
   double rate_worst_pct = 0;  ///< largest |client rate / server rate - 1| of a stream, events after the first
   double event_p50_us = 0;    ///< percentiles of |arrival - sent|, nearest rank
   double event_p99_us = 0;
+  double sent_per_s = 0;  ///< events that the server really sent, over the time it sent them in
   std::size_t events = 0;
 };
 
