@@ -47,10 +47,16 @@ std::uint32_t Recording::name_index(const Event& event) {
 }
 
 std::uint32_t Recording::stream_index(const Event& event) {
+  // Neighbours in a trace mostly share their stream.
+  if (last_stream_ < streams_.size() && streams_[last_stream_].device == event.device &&
+      streams_[last_stream_].id == event.stream) {
+    return last_stream_;
+  }
   key_.assign(event.device).append(":").append(event.stream);
   const auto found = by_stream_.find(std::string_view(key_));
-  if (found != by_stream_.end()) return found->second;
+  if (found != by_stream_.end()) return last_stream_ = found->second;
   const auto at = static_cast<std::uint32_t>(streams_.size());
+  last_stream_ = at;
   streams_.push_back({std::string(event.device), std::string(event.stream)});
   by_stream_.emplace(key_, at);
   return at;

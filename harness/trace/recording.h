@@ -72,6 +72,7 @@ class Recording {
   Index by_name_[5];  ///< by kind
   Index by_stream_;
   std::string key_;
+  std::uint32_t last_stream_ = 0;
   std::vector<std::unique_ptr<std::vector<unsigned char>>> blocks_;
   std::int64_t last_ts_ = 0;
   std::uint64_t size_ = 0;

@@ -164,7 +164,7 @@ inline Walk Walker::value(int depth, std::string_view& text) {
     case '"':
       return string(text);
     case '{':
-      return object(depth, [](std::string_view) -> std::string_view* { return nullptr; });
+      return skip_object(depth);
     case '[':
       return array(depth);
     default:
@@ -190,20 +190,50 @@ Walk Walker::array(int depth) {
   }
 }
 
-/// One `"key": value`; on_member(key) gives the place for the value's text, or nullptr.
+/// A member in the form that writers use: key and colon side by side, and a value of one token. Gives the tokens after
+/// it, or nullptr when it has another form.
 template <class OnMember>
-Walk Walker::member(int depth, OnMember& on_member) {
+inline const std::uint32_t* Walker::plain_member(const std::uint32_t* at, OnMember& on_member) const {
+  const char* const bytes = c_.bytes;
+  const std::size_t key = at[0], colon = at[1], value = at[2], next = at[3];
+  if (bytes[key] != '"' || bytes[colon] != ':' || bytes[colon - 1] != '"' || colon - 1 == key) return nullptr;
+  const char first = bytes[value];
+  std::string_view text;
+  if (first == '"') {
+    if (bytes[next - 1] != '"' || next - 1 == value) return nullptr;
+    text = {bytes + value + 1, next - value - 2};
+  } else if (in(kDigit, first) || first == '-') {
+    const std::size_t end = number_end(bytes, value, next);
+    for (std::size_t i = end; i < next; ++i) {
+      if (!in(kBlank, bytes[i])) return nullptr;
+    }
+    if (end == value) return nullptr;
+    text = {bytes + value, end - value};
+  } else {
+    return nullptr;
+  }
+  if (bytes[next] != ',' && bytes[next] != '}') return nullptr;
+  if (std::string_view* place = on_member({bytes + key + 1, colon - key - 2})) *place = text;
+  return at + 4;
+}
+
+/// One `"key": value`; on_member(key) gives the place for the value's text, or nullptr; on_object(key) reads an object.
+template <class OnMember, class OnObject>
+Walk Walker::member(int depth, OnMember& on_member, OnObject& on_object) {
   std::string_view key, ignored;
   if (const Walk walk = string(key); walk != Walk::kDone) return walk;
   if (!c_.more()) return ended();
   if (c_.peek() != ':') return broken(*c_.at);
   ++c_.at;
+  if (!c_.more()) return ended();
+  if (c_.peek() == '{') return on_object(key);
   std::string_view* place = on_member(key);
   return value(depth + 1, place != nullptr ? *place : ignored);
 }
 
-template <class OnMember>
-Walk Walker::object(int depth, OnMember on_member) {
+template <class OnMember, class OnObject>
+inline Walk Walker::object(int depth, OnMember on_member, OnObject on_object) {
+  constexpr std::ptrdiff_t kTokens = 3;  // of a plain member; what follows it may be the entry after the last token
   if (depth >= kMaxDepth) return broken(*c_.at);
   ++c_.at;
   if (!c_.more()) return ended();
@@ -212,51 +242,43 @@ Walk Walker::object(int depth, OnMember on_member) {
     return Walk::kDone;
   }
   for (;;) {
-    if (const Walk walk = member(depth, on_member); walk != Walk::kDone) return walk;
+    if (!c_.has_backslash && c_.end - c_.at >= kTokens) {
+      if (const std::uint32_t* after = plain_member(c_.at, on_member)) {
+        c_.at = after;
+        if (c_.bytes[*(after - 1)] == '}') return Walk::kDone;
+        continue;
+      }
+    }
+    if (const Walk walk = member(depth, on_member, on_object); walk != Walk::kDone) return walk;
     if (!c_.more()) return ended();
     const char next = c_.peek();
     if (next != ',' && next != '}') return broken(*c_.at);
     ++c_.at;
     if (next == '}') return Walk::kDone;
   }
+}
+
+Walk Walker::skip_object(int depth) {
+  return object(
+      depth, [](std::string_view) -> std::string_view* { return nullptr; },
+      [this, depth](std::string_view) { return skip_object(depth + 1); });
 }
 
 Walk Walker::arguments(RawEvent& event) {
-  return object(1, [&event](std::string_view key) -> std::string_view* {
-    if (key.size() != 6) return nullptr;
-    if (key == "stream") return &event.stream;
-    return key == "device" ? &event.device : nullptr;
-  });
+  return object(
+      1,
+      [&event](std::string_view key) -> std::string_view* {
+        if (key.size() != 6) return nullptr;
+        if (key == "stream") return &event.stream;
+        return key == "device" ? &event.device : nullptr;
+      },
+      [this](std::string_view) { return skip_object(2); });
 }
 
 Walk Walker::event(RawEvent& event) {
-  ++c_.at;
-  if (!c_.more()) return ended();
-  if (c_.peek() == '}') {
-    ++c_.at;
-    return Walk::kDone;
-  }
-  for (;;) {
-    std::string_view key, ignored;
-    if (const Walk walk = string(key); walk != Walk::kDone) return walk;
-    if (!c_.more()) return ended();
-    if (c_.peek() != ':') return broken(*c_.at);
-    ++c_.at;
-    if (!c_.more()) return ended();
-    Walk walk = Walk::kDone;
-    if (key == "args" && c_.peek() == '{') {
-      walk = arguments(event);
-    } else {
-      std::string_view* place = member_of(event, key);
-      walk = value(1, place != nullptr ? *place : ignored);
-    }
-    if (walk != Walk::kDone) return walk;
-    if (!c_.more()) return ended();
-    const char next = c_.peek();
-    if (next != ',' && next != '}') return broken(*c_.at);
-    ++c_.at;
-    if (next == '}') return Walk::kDone;
-  }
+  return object(
+      0, [&event](std::string_view key) { return member_of(event, key); },
+      [this, &event](std::string_view key) { return key == "args" ? arguments(event) : skip_object(1); });
 }
 
 Walk Walker::key(std::string_view& text) { return string(text); }

@@ -45,10 +45,13 @@ class Walker {
   [[nodiscard]] std::size_t fault_at() const { return fault_at_; }
 
  private:
+  template <class OnMember, class OnObject>
+  Walk object(int depth, OnMember on_member, OnObject on_object);
+  template <class OnMember, class OnObject>
+  Walk member(int depth, OnMember& on_member, OnObject& on_object);
   template <class OnMember>
-  Walk object(int depth, OnMember on_member);
-  template <class OnMember>
-  Walk member(int depth, OnMember& on_member);
+  const std::uint32_t* plain_member(const std::uint32_t* at, OnMember& on_member) const;
+  Walk skip_object(int depth);
   Walk array(int depth);
   Walk string(std::string_view& text);
   Walk odd_string(std::string_view& text);
