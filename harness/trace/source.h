@@ -28,7 +28,7 @@ class ByteSource {
 /// kIo naming the path when it cannot be opened.
 [[nodiscard]] Result<std::unique_ptr<ByteSource>> open_source(const std::string& path);
 
-/// What `inner` gives, read ahead by a thread into 1 MiB. Destroying it waits for the read in progress.
+/// What `inner` gives, read ahead by a thread into 2 MiB. Destroying it waits for the read in progress.
 [[nodiscard]] std::unique_ptr<ByteSource> prefetched_source(std::unique_ptr<ByteSource> inner);
 
 }  // namespace bk::trace
