@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "boot/words.h"
+#include "manifest/path.h"
 
 namespace bk::boot {
 namespace {
@@ -82,7 +83,13 @@ std::string allowed_text(const Knob& knob) {
   if (!knob.values.empty()) return "one of " + join(knob.values, ", ");
   if (knob.min)
     return fmt::format("{} from {} to {}", knob.whole ? "a whole number" : "a number", *knob.min, *knob.max);
+  if (!knob.under.empty()) return fmt::format("a path below {} of A-Z a-z 0-9 . _ - and /, without ..", knob.under);
   return "text without blanks";
+}
+
+bool is_below(const std::string& folder, const std::string& path) {
+  const std::string start = folder.ends_with('/') ? folder : folder + "/";
+  return path.size() > start.size() && path.starts_with(start) && !manifest::root_fault(path);
 }
 
 bool is_allowed(const Knob& knob, const std::string& wanted) {
@@ -93,6 +100,7 @@ bool is_allowed(const Knob& knob, const std::string& wanted) {
     const auto whole = parse_int(wanted);
     return !knob.whole || (whole && std::to_string(*whole) == wanted);  // no leading zero, no sign
   }
+  if (!knob.under.empty()) return is_below(knob.under, wanted);
   return !wanted.empty() && std::none_of(wanted.begin(), wanted.end(),
                                          [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == ','; });
 }
@@ -178,6 +186,12 @@ Status apply_attribute(Knob& knob, const std::string& attribute, const std::stri
     knob.any = true;
     return {};
   }
+  if (attribute == "under") {
+    if (!value.starts_with('/') || (value != "/" && manifest::root_fault(value)))
+      return fail(Errc::kUsage, fmt::format("{}.under is an absolute folder, not '{}'", knob.name, value));
+    knob.under = value;
+    return {};
+  }
   if (attribute == "env") {
     if (value.empty() || value.find_first_of(" =") != std::string::npos) {
       return fail(Errc::kUsage, fmt::format("{}.env names one variable, not '{}'", knob.name, value));
@@ -189,17 +203,18 @@ Status apply_attribute(Knob& knob, const std::string& attribute, const std::stri
     knob.help = value;
     return {};
   }
-  const auto near = nearest(attribute, {"values", "range", "any", "flag", "env", "proof", "when", "help"});
+  const auto near = nearest(attribute, {"values", "range", "any", "under", "flag", "env", "proof", "when", "help"});
   return fail(Errc::kUsage, fmt::format("{}.{} is not understood{}", knob.name, attribute,
                                         near ? "; did you mean " + knob.name + "." + *near + "?"
-                                             : ": values, range, any, flag, env, proof, when or help"));
+                                             : ": values, range, any, under, flag, env, proof, when or help"));
 }
 
 Status check_knob(const Knob& knob) {
-  const int kinds = (knob.values.empty() ? 0 : 1) + (knob.min ? 1 : 0) + (knob.any ? 1 : 0);
+  const int kinds =
+      (knob.values.empty() ? 0 : 1) + (knob.min ? 1 : 0) + (knob.any ? 1 : 0) + (knob.under.empty() ? 0 : 1);
   if (kinds != 1) {
-    return fail(Errc::kUsage, fmt::format("{} needs exactly one of {}.values, {}.range and {}.any=yes", knob.name,
-                                          knob.name, knob.name, knob.name));
+    return fail(Errc::kUsage, fmt::format("{} needs exactly one of {}.values, {}.range, {}.under and {}.any=yes",
+                                          knob.name, knob.name, knob.name, knob.name, knob.name));
   }
   for (const auto& [value, words] : knob.flag_for) BK_TRY(knob.check(value));
   for (const auto& [value, rule] : knob.proof_for) BK_TRY(knob.check(value));

@@ -36,6 +36,7 @@ struct Knob {
   std::optional<double> min, max;               ///< numbers between them, both included, when set
   bool whole = true;                            ///< with bounds: whole numbers only
   bool any = false;                             ///< any text without blanks
+  std::string under;                            ///< any path below this folder; empty: see the others
   std::string flag;                             ///< words appended to the command, {VALUE} replaced; empty: none
   std::map<std::string, std::string> flag_for;  ///< other words for one value
   std::string env;                              ///< variable that the engine reads; empty: none

@@ -60,6 +60,7 @@ void add_knob(const Knob& knob, std::vector<std::string>& lines) {
   add(".values", join(knob.values, " "));
   if (knob.min) add(".range", fmt::format("{}..{}{}", *knob.min, *knob.max, knob.whole ? "" : " fractions"));
   if (knob.any) add(".any", "yes");
+  add(".under", knob.under);
   if (!knob.when_knob.empty()) add(".when", knob.when_knob + "=" + join(knob.when_values, " "));
   add(".env", knob.env);
   add(".flag", knob.flag);
