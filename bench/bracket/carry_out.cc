@@ -42,6 +42,17 @@ Result<store::RowId> begin_run(store::Database& database, const cli::Streams& st
   return database.begin_run(run);
 }
 
+Result<std::unique_ptr<FileLock>> own_bracket(const std::string& db, const std::string& uid) {
+  const bool is_file = db.find("://") == std::string::npos;
+  const auto folder = is_file ? std::filesystem::absolute(db).parent_path() : std::filesystem::temp_directory_path();
+  auto lock = FileLock::take(folder / fmt::format(".bracket-{}.lock", store::short_uid(uid)));
+  if (!lock && lock.error().code == Errc::kRefused) {
+    return fail(Errc::kRefused, "the bracket is being run by " + lock.error().what + "; wait for it, or stop it first",
+                store::short_uid(uid));
+  }
+  return lock;
+}
+
 Result<std::string> engine_key(const boot::Profile& profile, cli::Streams& streams) {
   if (profile.api_key_env.empty()) return std::string();
   BK_ASSIGN(std::string key, boot::read_key(profile.api_key_env, boot::caller_environment()));
@@ -75,8 +86,9 @@ Result<cli::ExitCode> carry_out(cli::Streams& streams, const cli::Args& args, st
   watcher.finish();
   BK_TRY(end_run(database, run, outcome, streams));
   if (!outcome) {
-    fmt::print(streams.err, "bracket: everything measured is kept; go on with: bracket resume {} --db {}\n",
-               store::short_uid(uid), how.db);
+    const bool by_path = how.profile.find('/') != std::string::npos;
+    fmt::print(streams.err, "bracket: everything measured is kept; go on with: bracket resume {} --db {}{}\n",
+               store::short_uid(uid), how.db, by_path ? " --profile " + how.profile : "");
     return fail(outcome.error());
   }
   BK_TRY(show_bracket(database, uid, how.format, output.stream()));

@@ -1,9 +1,11 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "base/file_lock.h"
 #include "bracket/plan.h"
 #include "cli/run_main.h"
 #include "store/store.h"
@@ -13,6 +15,7 @@ namespace bk::bracket_tool {
 /// How `run` and `resume` execute and report.
 struct CarryOut {
   std::string db;
+  std::string profile;  ///< as it was named: a name, or a path that `resume` has to be given again
   std::string log_dir;  ///< empty: logs/ beside the database
   std::string format = "table";
   std::string out;
@@ -23,6 +26,8 @@ struct CarryOut {
 [[nodiscard]] Result<store::RowId> begin_run(store::Database& database, const cli::Streams& streams,
                                              const cli::Args& args, std::uint64_t seed,
                                              std::optional<store::RowId> bracket);
+/// The right to run a stored bracket, for as long as the value lives. kRefused naming the process that has it.
+[[nodiscard]] Result<std::unique_ptr<FileLock>> own_bracket(const std::string& db, const std::string& uid);
 /// The profile's key from the caller's environment, kept out of everything that is printed; empty when it has none.
 [[nodiscard]] Result<std::string> engine_key(const boot::Profile& profile, cli::Streams& streams);
 /// `log_dir`, or logs/ beside the database.

@@ -41,11 +41,6 @@ Status guard_rejected(store::Database& database, const bracket::Plan& plan, cons
       store::short_uid(last.bracket.uid));
 }
 
-Status check_format(const std::string& format) {
-  if (format == "table" || format == "json") return {};
-  return fail(Errc::kUsage, "a bracket is shown as --format table or json", format);
-}
-
 Result<boot::Profile> profile_of(const std::string& name) {
   return boot::load_profile(name, boot::default_profile_dir(), boot::caller_environment());
 }
@@ -133,8 +128,9 @@ Result<cli::ExitCode> RunCommand::run(cli::Streams& streams, const cli::Args& ar
   for (const auto& summary : brackets) {
     if (summary.bracket.id == id) uid = summary.bracket.uid;
   }
+  BK_ASSIGN(const auto owned, own_bracket(flags_.db, uid));
   return carry_out(streams, args, database, profile, plan, id, uid,
-                   {flags_.db, log_dir_, flags_.format, flags_.out, flags_.quiet});
+                   {flags_.db, flags_.profile, log_dir_, flags_.format, flags_.out, flags_.quiet});
 }
 
 void ResumeCommand::register_on(cli::App& app) {
@@ -150,7 +146,9 @@ void ResumeCommand::register_on(cli::App& app) {
 Result<cli::ExitCode> ResumeCommand::run(cli::Streams& streams, const cli::Args& args) {
   BK_TRY(check_format(flags_.format));
   BK_ASSIGN(store::Database database, store::Database::open(flags_.db));
-  BK_ASSIGN(const store::BracketSummary summary, database.bracket(id_));
+  BK_ASSIGN(const store::BracketSummary named, database.bracket(id_));
+  BK_ASSIGN(const auto owned, own_bracket(flags_.db, named.bracket.uid));
+  BK_ASSIGN(const store::BracketSummary summary, database.bracket(named.bracket.uid));
   BK_ASSIGN(const boot::Profile profile, profile_of(flags_.profile.empty() ? summary.bracket.profile : flags_.profile));
   BK_ASSIGN(const bracket::Plan plan, bracket::resumable_plan(database, summary.bracket, profile));
   if (!flags_.quiet) {
@@ -158,7 +156,7 @@ Result<cli::ExitCode> ResumeCommand::run(cli::Streams& streams, const cli::Args&
                summary.boots_done, plan.order.size());
   }
   return carry_out(streams, args, database, profile, plan, summary.bracket.id, summary.bracket.uid,
-                   {flags_.db, log_dir_, flags_.format, flags_.out, flags_.quiet});
+                   {flags_.db, flags_.profile, log_dir_, flags_.format, flags_.out, flags_.quiet});
 }
 
 }  // namespace bk::bracket_tool

@@ -103,6 +103,11 @@ void print_view(std::ostream& out, const bracket::View& view) {
   print_line(out, "next", bracket::what_next(view));
 }
 
+Status check_format(const std::string& format) {
+  if (format == "table" || format == "json") return {};
+  return fail(Errc::kUsage, "a bracket is shown as --format table or json", format);
+}
+
 Status show_bracket(store::Database& database, const std::string& uid, const std::string& format, std::ostream& out) {
   BK_ASSIGN(const bracket::View view, bracket::load_view(database, uid));
   if (format == "json") {
@@ -122,6 +127,7 @@ void ShowCommand::register_on(cli::App& app) {
 }
 
 Result<cli::ExitCode> ShowCommand::run(cli::Streams& streams, const cli::Args&) {
+  BK_TRY(check_format(flags_.format));
   BK_ASSIGN(store::Database database, store::Database::open(flags_.db, store::OpenMode::kReadOnly));
   BK_ASSIGN(cli::Output output, cli::Output::open(streams, flags_.out));
   BK_TRY(show_bracket(database, id_, flags_.format, output.stream()));

@@ -33,6 +33,9 @@ Result<cli::ExitCode> VerdictCommand::run(cli::Streams& streams, const cli::Args
   }
   if (trim(by_).empty()) return fail(Errc::kUsage, "a verdict needs the name of who signs", "--by");
   if (trim(reason_).empty()) return fail(Errc::kUsage, "a verdict needs a reason", "--reason");
+  for (const std::string* text : {&by_, &reason_, &override_}) {
+    if (!is_utf8(*text)) return fail(Errc::kUsage, "a verdict is UTF-8 text", "--by, --reason, --override");
+  }
   BK_ASSIGN(store::Database database, store::Database::open(flags_.db));
   BK_ASSIGN(const bracket::View view, bracket::load_view(database, id_));
   const auto& assessment = view.summary.assessment;

@@ -140,7 +140,11 @@ Result<VoidCause> OneBoot::run() {
   };
   auto engine = tools_.launcher.boot(profile_, arm, options_);
   if (!engine) {
-    BK_TRY(failed(engine.error()));
+    Error error = engine.error();
+    // Another model or window than the profile says: the boot failed, as with any other engine that is not the one
+    // asked for.
+    if (error.code == Errc::kMismatch) error.code = Errc::kEnvironment;
+    BK_TRY(failed(error));
   }
   Result<VoidCause> cause = VoidCause{};
   if (const Status recorded = record_facts((*engine)->facts()); !recorded) {

@@ -69,6 +69,9 @@ Result<Line> read_line(std::string_view text) {
   if (doc.find("value") == nullptr) return fail(Errc::kUsage, "\"value\" is missing (null when there was none)");
   BK_TRY(read_unit(doc, line));
   BK_ASSIGN(line.value, optional_number(doc, "value"));
+  if (line.value && !(*line.value > 0)) {
+    return fail(Errc::kUsage, "\"value\" has to be above 0, since effects are ratios (null when there was none)");
+  }
   BK_ASSIGN(line.sample.acceptance, optional_number(doc, "acceptance"));
   BK_ASSIGN(line.sample.k_eff, optional_number(doc, "k_eff"));
   if (line.sample.acceptance && !(*line.sample.acceptance >= 0 && *line.sample.acceptance <= 1)) {

@@ -1,4 +1,5 @@
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -27,7 +28,11 @@ Result<std::string> checked_key(std::string key, const std::string& from) {
   return key;
 }
 
+constexpr const char* kNameLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+constexpr off_t kLargestKeyFile = 64 * 1024;
+
 Result<std::string> key_of_file(const std::string& path) {
+  if (path.empty()) return fail(Errc::kUsage, "no file is named", "--api-key-file");
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) {
     return fail(Errc::kIo, std::string("the API key's file cannot be read: ") + std::strerror(errno), path);
@@ -37,6 +42,10 @@ Result<std::string> key_of_file(const std::string& path) {
                 fmt::format("the API key's file is open to others (mode {:03o}); run: chmod 600 {}",
                             info.st_mode & 0777U, path),
                 path);
+  }
+  const bool endless = !S_ISREG(info.st_mode) && !S_ISFIFO(info.st_mode);
+  if (endless || info.st_size > kLargestKeyFile) {
+    return fail(Errc::kUsage, "the API key's file is no file of at most 64 KiB", path);
   }
   BK_ASSIGN(std::string key, read_file(path));
   return checked_key(std::move(key), path);
@@ -65,6 +74,14 @@ Result<std::pair<std::string, std::string>> split_header(const std::string& text
   return std::pair(name, value);
 }
 
+/// host, host:port, [v6], [v6]:port.
+bool has_valid_port(const std::string& authority) {
+  const auto colon = authority.find(':', authority.front() == '[' ? authority.find(']') : 0);
+  if (colon == std::string::npos) return true;
+  const auto port = parse_int(authority.substr(colon + 1));
+  return port && *port >= 1 && *port <= 65535;
+}
+
 Result<std::string> checked_url(std::string url, const std::string& flag) {
   const auto scheme_end = url.find("://");
   const std::string scheme = scheme_end == std::string::npos ? "" : to_lower(url.substr(0, scheme_end));
@@ -78,6 +95,13 @@ Result<std::string> checked_url(std::string url, const std::string& flag) {
     return fail(Errc::kUsage, "a URL may not carry a password; use --api-key-env or --api-key-file", flag);
   }
   if (authority.empty()) return fail(Errc::kUsage, fmt::format("\"{}\" names no host", url), flag);
+  if (!has_valid_port(authority)) {
+    return fail(Errc::kUsage, fmt::format("the port in \"{}\" is no number from 1 to 65535", authority), flag);
+  }
+  if (url.find_first_of("?#") != std::string::npos) {
+    return fail(Errc::kUsage, "a URL ends before ? and #; what a request needs goes into --header or --extra-body",
+                flag);
+  }
   return url;
 }
 
@@ -95,6 +119,10 @@ Result<std::string> load_key(const ConnectionFlags& flags) {
   }
   if (!flags.api_key_file.empty()) return key_of_file(flags.api_key_file);
   if (flags.api_key_env.empty()) return std::string();
+  // The key itself is sometimes given here by mistake: what cannot be a name is not repeated.
+  if (flags.api_key_env.find_first_not_of(kNameLetters) != std::string::npos) {
+    return fail(Errc::kUsage, "the name of an environment variable is needed, not the key itself", "--api-key-env");
+  }
   const char* key = std::getenv(flags.api_key_env.c_str());
   if (key == nullptr) {
     return fail(Errc::kUsage, "the API key's environment variable is not set", "--api-key-env " + flags.api_key_env);
@@ -131,6 +159,9 @@ Result<Connection> read_connection(const ConnectionFlags& flags, Streams& stream
     connection.extra_body = flags.extra_body;
   }
   connection.model = flags.model;
+  if (!flags.ca_file.empty() && access(flags.ca_file.c_str(), R_OK) != 0) {
+    return fail(Errc::kIo, std::string("the certificates cannot be read: ") + std::strerror(errno), flags.ca_file);
+  }
   connection.ca_file = flags.ca_file;
   connection.unix_socket = flags.unix_socket;
   return connection;

@@ -1,4 +1,6 @@
+#include "base/text.h"
 #include "http/peer.h"
+#include "http/secrets.h"
 #include "http/transport.h"
 
 namespace bk::http {
@@ -38,6 +40,7 @@ Errc code_of(End::Kind kind) {
 
 Result<Response> fetch(Transport& transport, Request request) {
   const std::string where = printable(request.url);
+  const std::vector<std::string> secrets = secrets_of(request);
   Collector collector;
   transport.start(std::move(request), &collector);
   while (!collector.ended) {
@@ -45,6 +48,7 @@ Result<Response> fetch(Transport& transport, Request request) {
   }
   if (collector.end.kind != End::Kind::kComplete)
     return fail(code_of(collector.end.kind), collector.end.message, where);
+  collector.response.body = redact(std::move(collector.response.body), secrets);
   return std::move(collector.response);
 }
 

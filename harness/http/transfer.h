@@ -79,7 +79,6 @@ class Transfer {
   void header_line(std::string_view line);
   void took(std::size_t bytes);
   [[nodiscard]] std::string what_failed(CURLcode code) const;
-  [[nodiscard]] std::string without_secrets(std::string text) const;
 
   TransferId id_;
   Request request_;

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "http/peer.h"
+#include "http/secrets.h"
 #include "http/transfer.h"
 
 namespace bk::http {
@@ -74,20 +75,7 @@ std::string Transfer::what_failed(CURLcode code) const {
 End Transfer::end_of(CURLcode code, Nanos at) const {
   if (cancelled_) return {End::Kind::kCancelled, "cancelled", at};
   if (code == CURLE_OK) return {End::Kind::kComplete, {}, at};
-  return {kind_of(code, sendings_ > 0), without_secrets(what_failed(code)), at};
-}
-
-std::string Transfer::without_secrets(std::string text) const {
-  std::vector<std::string> secrets{user_info_of(request_.url)};
-  for (const auto& [name, value] : request_.headers) {
-    const std::string lower = to_lower(name);
-    if (lower.find("auth") == std::string::npos && lower.find("key") == std::string::npos) continue;
-    secrets.push_back(value);
-    const std::size_t blank = value.rfind(' ');
-    if (blank != std::string::npos) secrets.push_back(value.substr(blank + 1));
-  }
-  std::erase(secrets, std::string());
-  return redact(std::move(text), secrets);
+  return {kind_of(code, sendings_ > 0), redact(what_failed(code), secrets_of(request_)), at};
 }
 
 }  // namespace bk::http

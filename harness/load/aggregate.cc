@@ -45,6 +45,7 @@ Figure round_rate(const std::vector<RequestRecord>& requests) {
     last = std::max(last.value_or(request.sent + *request.end), request.sent + *request.end);
   }
   if (!first || *last <= *first) return Figure::none("zero_window");
+  if (tokens == 0) return Figure::none("no_tokens");
   return Figure::of(tokens / to_s(*last - *first));
 }
 

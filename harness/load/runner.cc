@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.h"
 #include "http/file_limit.h"
+#include "http/secrets.h"
 #include "stream/timeline.h"
 
 namespace bk::load {
@@ -53,6 +55,10 @@ class Flight final : public http::Handler {
   void on_end(const http::End& end) override {
     ended_at = end.at;
     record = timeline_.finish({kind_of(end.kind), end.message, end.at});
+    for (std::string* text : {&record.reason, &record.finish_reason, &record.model, &record.content, &record.reasoning,
+                              &record.tool_calls}) {
+      *text = redact(std::move(*text), secrets);
+    }
     ended = true;
     done_(*this);
   }
@@ -61,6 +67,7 @@ class Flight final : public http::Handler {
   Nanos ended_at = 0;
   bool ended = false;
   http::TransferId id = 0;
+  std::vector<std::string> secrets;
 
  private:
   stream::Timeline timeline_;
@@ -137,6 +144,7 @@ class Runner {
   void start(std::size_t index, Nanos scheduled) {
     Flight& flight = *flights_[index];
     flight.scheduled(scheduled);
+    flight.secrets = http::secrets_of(plan_[index].request);
     flight.id = transport_.start(std::move(plan_[index].request), &flight);
     ++left_;
   }

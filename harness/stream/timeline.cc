@@ -201,6 +201,7 @@ void Timeline::judge(const StreamEnd& end) {
   const bool broke_off = end.kind == Kind::kCut || end.kind == Kind::kProtocol;
   if (broke_off && !announced) return fail(Outcome::kCut, "the connection ended inside the answer", true);
   if (!chunk_seen_ && stray_) return fail(Outcome::kNotStream, "not an event stream: " + printable(*stray_));
+  if (record_.http_status == 0) return fail(Outcome::kCut, "the connection ended before a status came");
   if (!chunk_seen_) return fail(Outcome::kEmpty, "a success status with no event");
   if (!announced) return fail(Outcome::kCut, "the stream ended without [DONE] or a finish_reason");
   const auto& tokens = record_.completion_tokens;

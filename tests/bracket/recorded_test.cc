@@ -106,6 +106,8 @@ TEST_CASE("a line that cannot be used is named", "[bracket]") {
       {R"({"boot": 1, "arm": "cand", "metric": "tok_s", "value": "3"})", "\"value\" has to be a number"},
       {R"({"boot": 1, "arm": "cand", "metric": "tok_s", "value": 3, "acceptance": 30.5})", "between 0 and 1"},
       {R"({"boot": 1, "arm": "cand", "metric": "tok_s", "value": 3, "k_eff": 0})", "above 0"},
+      {R"({"boot": 1, "arm": "cand", "metric": "tok_s", "value": 0})", "\"value\" has to be above 0"},
+      {R"({"boot": 1, "arm": "cand", "metric": "tok_s", "value": -1.9})", "\"value\" has to be above 0"},
       {R"({"boot": 1, "arm": "cand", "metric": "tok_s", "value": 3, "unit": 5})", "\"unit\""},
       {R"({"boot": 1, "arm": "cand", "metric": "tok_s", "value": 3, "cell": 5})", "\"cell\""},
       {R"({"boot": 0, "arm": "cand", "metric": "tok_s", "value": 3})", "both arms"},

@@ -180,11 +180,14 @@ TEST_CASE("an interrupted bracket is resumed where it stopped, and only as it wa
   };
   while (!third_began() && clock.now() < limit && !started->poll()) clock.sleep_until(clock.now() + 10 * kMillisecond);
   REQUIRE(third_began());
+  auto database = store::Database::open(bench.db());
+  REQUIRE(database);
+  const Captured second = bench.run({"resume", database->list_brackets().value().at(0).bracket.uid});
+  CHECK(second.exit.code == 2);
+  CHECK_THAT(second.err, Catch::Contains(fmt::format("is being run by pid {} since", started->pid())));
   ::kill(started->pid(), SIGKILL);
   CHECK(started->wait().code == 128 + SIGKILL);
 
-  auto database = store::Database::open(bench.db());
-  REQUIRE(database);
   const auto brackets = database->list_brackets();
   REQUIRE(brackets);
   REQUIRE(brackets->size() == 1);

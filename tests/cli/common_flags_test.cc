@@ -83,6 +83,21 @@ TEST_CASE("a key comes from the environment or a private file") {
   CHECK(open_to_all.error().what == "the API key's file is open to others (mode 644); run: chmod 600 " + path);
 }
 
+TEST_CASE("what is no key is neither read to its end nor repeated") {
+  ConnectionFlags flags;
+  flags.api_key_file = "/dev/zero";
+  CHECK(load_key(flags).error().what == "the API key's file is no file of at most 64 KiB");
+  const TempDir dir;
+  flags.api_key_file = (dir.path() / "large").string();
+  REQUIRE(write_file_atomic(flags.api_key_file, std::string(100'000, 'k')));
+  chmod(flags.api_key_file.c_str(), 0600);
+  CHECK(load_key(flags).error().what == "the API key's file is no file of at most 64 KiB");
+  flags.api_key_file.clear();
+  flags.api_key_env = "sk-given-by-mistake";
+  CHECK(load_key(flags).error().text() ==
+        "the name of an environment variable is needed, not the key itself (--api-key-env)");
+}
+
 TEST_CASE("keys that are not there") {
   ConnectionFlags flags;
   CHECK(load_key(flags).value().empty());
@@ -124,6 +139,10 @@ TEST_CASE("connections that cannot be") {
       {"127.0.0.1:8000", "", "", "\"127.0.0.1:8000\" is no URL; write http://HOST:PORT (--base-url)"},
       {"ftp://x", "", "", "\"ftp://x\" is no URL; write http://HOST:PORT (--base-url)"},
       {"http://", "", "", "\"http://\" names no host (--base-url)"},
+      {"http://h:99999", "", "", "the port in \"h:99999\" is no number from 1 to 65535 (--base-url)"},
+      {"http://[::1]:x/v1", "", "", "the port in \"[::1]:x\" is no number from 1 to 65535 (--base-url)"},
+      {"http://h/?key=s", "", "",
+       "a URL ends before ? and #; what a request needs goes into --header or --extra-body (--base-url)"},
       {"http://me:pw@h:1/v1", "", "",
        "a URL may not carry a password; use --api-key-env or --api-key-file (--base-url)"},
       {"http://h", "no colon", "", "a header is written \"Name: value\" (--header)"},
