@@ -36,12 +36,42 @@ class Select(c.Structure):
                 ("batch", c.c_int), ("v", c.c_int), ("count", c.c_int), ("fp32", c.c_int)]
 
 
+class MhcPre(c.Structure):
+    _fields_ = [("x", c.c_void_p), ("fn", c.c_void_p), ("scale", c.c_void_p), ("base", c.c_void_p), ("norm", c.c_void_p),
+                ("post", c.c_void_p), ("comb", c.c_void_p), ("layer_in", c.c_void_p), ("workspace", c.c_void_p),
+                ("t", c.c_int), ("h", c.c_int)]
+
+
+class MhcPost(c.Structure):
+    _fields_ = [("x", c.c_void_p), ("y", c.c_void_p), ("post", c.c_void_p), ("comb", c.c_void_p), ("out", c.c_void_p),
+                ("t", c.c_int), ("h", c.c_int)]
+
+
+class PrepGroup(c.Structure):
+    _fields_ = [("block_table", c.c_void_p), ("slots", c.c_void_p), ("seq_lens", c.c_void_p),
+                ("token_seq_lens", c.c_void_p), ("token_rows", c.c_void_p), ("block_counts", c.c_void_p),
+                ("block_size", c.c_int), ("ratio", c.c_int), ("width", c.c_int)]
+
+
+class Prep(c.Structure):
+    _fields_ = [("staging", c.c_void_p), ("packed", c.c_void_p), ("bytes", c.c_int64), ("positions", c.c_void_p),
+                ("seq_lens", c.c_void_p), ("query_start", c.c_void_p), ("logits_index", c.c_void_p),
+                ("group", PrepGroup * 7), ("groups", c.c_int), ("requests", c.c_int), ("query", c.c_int)]
+
+
+class OneshotAr(c.Structure):
+    _fields_ = [("source", c.c_void_p), ("out", c.c_void_p), ("regions", c.c_void_p * 8), ("state", c.c_void_p),
+                ("report", c.c_void_p), ("elements", c.c_int64), ("rank", c.c_int), ("world", c.c_int),
+                ("report_spins", c.c_uint32), ("abort_spins", c.c_uint32)]
+
+
 class Kernels:
     """Every method launches on torch's current stream and raises when the entry refuses."""
 
     def __init__(self, path):
         self.so = c.CDLL(path)
-        self.so.bk_moe_workspace_bytes.restype = c.c_size_t
+        for name in ("bk_moe_workspace_bytes", "bk_mhc_workspace_bytes", "bk_oneshot_region_bytes", "bk_oneshot_state_bytes"):
+            getattr(self.so, name).restype = c.c_size_t
 
     def call(self, name, *jobs):
         stream = c.c_void_p(torch.cuda.current_stream().cuda_stream)
@@ -78,3 +108,25 @@ class Kernels:
     def select(self, logits, values, idx):
         self.call("bk_topk_select", Select(logits.data_ptr(), values.data_ptr(), idx.data_ptr(), logits.stride(0),
                                            logits.shape[0], logits.shape[1], idx.shape[1], int(logits.dtype == torch.float32)))
+
+    def mhc_workspace(self, h):
+        return torch.full((self.so.bk_mhc_workspace_bytes(h),), 255, dtype=torch.uint8, device="cuda")
+
+    @staticmethod
+    def _mhc_pre(x, fn, scale, base, norm, post, comb, layer_in, workspace):
+        return MhcPre(x.data_ptr(), fn.data_ptr(), scale.data_ptr(), base.data_ptr(),
+                      norm.data_ptr() if norm is not None else None, post.data_ptr(), comb.data_ptr(), layer_in.data_ptr(),
+                      workspace.data_ptr(), x.shape[0], x.shape[2])
+
+    @staticmethod
+    def _mhc_post(x, y, post, comb, out):
+        return MhcPost(x.data_ptr(), y.data_ptr(), post.data_ptr(), comb.data_ptr(), out.data_ptr(), x.shape[0], x.shape[2])
+
+    def mhc_pre(self, *of_pre):
+        self.call("bk_mhc_pre", self._mhc_pre(*of_pre))
+
+    def mhc_post(self, *of_post):
+        self.call("bk_mhc_post", self._mhc_post(*of_post))
+
+    def mhc_post_pre(self, of_post, of_pre):
+        self.call("bk_mhc_post_pre", self._mhc_post(*of_post), self._mhc_pre(*of_pre))

@@ -64,4 +64,30 @@ class Draw {
   std::mt19937 engine_;
 };
 
+/// Captures what `launch(stream)` does into a graph and replays it `times` times; `check` runs after each replay. A
+/// call that allocates or synchronises cannot be captured and fails here.
+template <class Launch, class Check>
+void replay_captured(Launch launch, Check check, int times = 3) {
+  cudaStream_t stream = nullptr;
+  REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
+  REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+  const int status = launch(static_cast<void*>(stream));
+  cudaGraph_t graph = nullptr;
+  REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+  REQUIRE(status == 0);
+  std::size_t nodes = 0;
+  REQUIRE(cudaGraphGetNodes(graph, nullptr, &nodes) == cudaSuccess);
+  CHECK(nodes == 1);
+  cudaGraphExec_t ready = nullptr;
+  REQUIRE(cudaGraphInstantiate(&ready, graph, 0) == cudaSuccess);
+  for (int i = 0; i < times; ++i) {
+    REQUIRE(cudaGraphLaunch(ready, stream) == cudaSuccess);
+    REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
+    check();
+  }
+  cudaGraphExecDestroy(ready);
+  cudaGraphDestroy(graph);
+  cudaStreamDestroy(stream);
+}
+
 }  // namespace bk::kernels

@@ -182,6 +182,21 @@ TEST_CASE("a thousand launches agree bit for bit") {
   }
 }
 
+TEST_CASE("a captured graph replays fp8_head and the quantiser") {
+  Draw draw;
+  for (const int m : {6, 12}) {
+    Case c(draw, m, 320, 1024, 1024);
+    const BkFp8Quantise job{c.dw.get(), c.w8.get(), c.scale.get(), c.v, c.k};
+    replay_captured([&](void* stream) { return bk_fp8_quantise(&job, stream); }, [] {}, 1);
+    const BkFp8Head head = c.head();
+    replay_captured([&](void* stream) { return bk_fp8_head(&head, stream); },
+                    [&] {
+                      check_logits(c, 4e-6);
+                      c.logits.poison();
+                    });
+  }
+}
+
 TEST_CASE("fp8_head refuses what it cannot do") {
   Draw draw;
   const Case c(draw, 2, 32, 512, 512);

@@ -96,7 +96,7 @@ TEST_CASE("a thousand markov_topk launches agree bit for bit, in bf16 too") {
 
 TEST_CASE("topk_select gives the reference's indices, with ties and NaN") {
   Draw draw;
-  for (const auto& [v, count] : {std::pair{129280, 512}, {1000, 1000}, {5001, 17}, {33, 1}, {40000, 2000}}) {
+  for (const auto& [v, count] : {std::pair{129280, 512}, {1000, 1000}, {5001, 17}, {33, 1}, {40000, 2000}, {300000, 700}}) {
     INFO("seed " << draw.seed() << " v " << v << " count " << count);
     for (const float step : {0.0f, 0.25f}) {
       std::vector<float> row = draw.floats(static_cast<std::size_t>(v), 1.0f);
@@ -117,6 +117,32 @@ TEST_CASE("topk_select gives the reference's indices, with ties and NaN") {
       CHECK(wrong == 0);
     }
   }
+}
+
+TEST_CASE("a captured graph replays markov_topk and topk_select") {
+  Draw draw;
+  Case c(draw, 2, 64, 4096, 4096);
+  const DeviceArray<float> base(c.base);
+  const DeviceArray<std::int64_t> idx(c.idx), prev(c.prev);
+  const DeviceArray<std::uint16_t> w1(c.w1), w2(c.w2);
+  const BkMarkovTopk job{base.get(), idx.get(), prev.get(), w1.get(), w2.get(), c.logits.get(), 4096, 2, 64, 4096, 1};
+  std::vector<float> first;
+  replay_captured([&](void* stream) { return bk_markov_topk(&job, stream); },
+                  [&] {
+                    if (first.empty()) first = c.logits.read();
+                    CHECK(c.logits.read() == first);
+                    c.logits.poison();
+                  });
+  const DeviceArray<float> rows(first), values(2 * 64);
+  DeviceArray<std::int64_t> chosen(2 * 64);
+  const BkTopkSelect select{rows.get(), values.get(), chosen.get(), 4096, 2, 4096, 64, 1};
+  replay_captured([&](void* stream) { return bk_topk_select(&select, stream); },
+                  [&] {
+                    std::vector<std::int64_t> want = c.idx;
+                    for (int b = 0; b < 2; ++b) std::sort(want.begin() + b * 64, want.begin() + (b + 1) * 64);
+                    CHECK(chosen.read() == want);
+                    chosen.poison();
+                  });
 }
 
 TEST_CASE("markov_topk and topk_select refuse what they cannot do") {

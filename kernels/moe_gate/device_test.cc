@@ -158,6 +158,21 @@ TEST_CASE("a thousand launches agree bit for bit") {
   CHECK(differing == 0);
 }
 
+TEST_CASE("a captured graph replays moe_gate and moe_route") {
+  Draw draw;
+  Case c(draw, 6, 256, 4096, 4096);
+  DeviceArray<float> weights(36);
+  DeviceArray<std::int32_t> ids(36);
+  const BkMoeGate gate = c.gate();
+  const BkMoeRoute route{c.dbias.get(), weights.get(), ids.get(), BK_MOE_SQRTSOFTPLUS, 6, 1, 1.5f};
+  const auto check = [&] {
+    check_logits(c);
+    c.logits.poison();
+  };
+  replay_captured([&](void* stream) { return bk_moe_gate(&gate, stream); }, check);
+  replay_captured([&](void* stream) { return bk_moe_route(&gate, &route, stream); }, check);
+}
+
 TEST_CASE("moe_gate refuses what it cannot do, and launches nothing") {
   Draw draw;
   const Case c(draw, 6, 256, 4096, 4096);
