@@ -48,7 +48,7 @@ std::optional<std::string> Lane::gone() {
 
 Status Lane::stop() {
   if (!booted_) return {};
-  const Status stopped = booted_->stop();
+  Status stopped = booted_->stop();
   booted_.reset();
   return stopped;
 }
