@@ -87,7 +87,7 @@ TEST_CASE("what a lane's launcher refused, its profile refuses with the same rea
            Row{"glm53", {{"EARLY_FC", "1"}, {"DRAFTER_W4", "0"}}, "its gain of 0.3 ms exists only there"},
            Row{"glm53", {{"PREP_FUSED", "shadow"}}, "it rides on the fused preparation"},
            Row{"glm53", {{"AR_PREFETCH", "1"}, {"MK_PDL", "0"}}, "it starts in the gap"},
-           Row{"vllm-h200", {{"GATEFUSE", "2"}}, "GATEFUSE takes one of 0, 1, ref"},
+           Row{"vllm-h200", {{"GATEFUSE", "2"}}, "GATEFUSE takes one of 0, 1"},
        }) {
     CHECK_THAT(refused(row.lane, row.knobs), Catch::Contains(row.why));
   }
