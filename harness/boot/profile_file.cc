@@ -106,7 +106,7 @@ Result<Profile> load_profile(const std::string& name_or_path, const fs::path& di
     return fail(Errc::kUsage,
                 fmt::format("no profile {}{}", name_or_path,
                             near            ? "; did you mean " + *near + "?"
-                            : names.empty() ? "; no profiles lie there"
+                            : names.empty() ? "; no profiles lie in " + fs::absolute(path.parent_path(), error).string()
                                             : "; there are " + join(names, ", ")),
                 path.string());
   }

@@ -48,7 +48,7 @@ Status read_unit(const Json& doc, Line& line) {
 
 Result<Line> read_line(std::string_view text) {
   auto parsed = parse_json(text);
-  if (!parsed) return fail(Errc::kUsage, "not JSON: " + parsed.error().what);
+  if (!parsed) return fail(Errc::kUsage, parsed.error().what);
   const Json& doc = *parsed;
   if (!doc.is_object()) return fail(Errc::kUsage, "not a JSON object");
   Line line;

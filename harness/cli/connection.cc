@@ -154,7 +154,7 @@ Result<Connection> read_connection(const ConnectionFlags& flags, Streams& stream
   }
   if (!flags.extra_body.empty()) {
     const auto body = parse_json(flags.extra_body);
-    if (!body) return fail(Errc::kUsage, "not JSON: " + body.error().what, "--extra-body");
+    if (!body) return fail(Errc::kUsage, body.error().what, "--extra-body");
     if (!body->is_object()) return fail(Errc::kUsage, "a JSON object is needed, like {\"top_k\": 1}", "--extra-body");
     connection.extra_body = flags.extra_body;
   }
