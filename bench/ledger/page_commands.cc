@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "ledger/check.h"
 #include "ledger/render.h"
+#include "ledger/report_page.h"
 #include "store/store.h"
 
 namespace bk::ledger_tool {
@@ -26,6 +27,27 @@ Result<cli::ExitCode> RenderCommand::run(cli::Streams& streams) {
   BK_ASSIGN(store::Database database, store::Database::open(flags_.db, store::OpenMode::kReadOnly));
   BK_ASSIGN(const std::string page, ledger::render_markdown(database));
   output.stream() << page;
+  BK_TRY(output.close());
+  if (flags_.out != "-") streams.err << "ledger: wrote " << flags_.out << '\n';
+  return cli::ExitCode::kDone;
+}
+
+void ReportCommand::register_on(cli::App& app) {
+  app.description(
+      "Brackets over time, boots with their extremes, acceptance against rate, token timelines, the history of gates, "
+      "and every table under its figure. Filters and sorts in the browser; light or dark as the reader's system; needs "
+      "no network.");
+  app.example("ledger report --html --out report.html", "open it in a browser, print it, send it");
+  app.flag("--html", html_, "as HTML, the only form");
+  flags_.out = "report.html";
+  flags_.add_to(app, {cli::Common::kDb, cli::Common::kOut});
+}
+
+Result<cli::ExitCode> ReportCommand::run(cli::Streams& streams) {
+  BK_ASSIGN(cli::Output output, cli::Output::open(streams, flags_.out));
+  BK_ASSIGN(store::Database database, store::Database::open(flags_.db, store::OpenMode::kReadOnly));
+  BK_ASSIGN(const Json data, ledger::report_data(database));
+  output.stream() << ledger::report_page(data);
   BK_TRY(output.close());
   if (flags_.out != "-") streams.err << "ledger: wrote " << flags_.out << '\n';
   return cli::ExitCode::kDone;

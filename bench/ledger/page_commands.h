@@ -18,6 +18,19 @@ class RenderCommand final : public Command {
   cli::CommonFlags flags_;
 };
 
+/// `ledger report`: the database as one page for a browser.
+class ReportCommand final : public Command {
+ public:
+  [[nodiscard]] const char* name() const override { return "report"; }
+  [[nodiscard]] const char* summary() const override { return "write one self-contained HTML page"; }
+  void register_on(cli::App& app) override;
+  Result<cli::ExitCode> run(cli::Streams& streams) override;
+
+ private:
+  cli::CommonFlags flags_;
+  bool html_ = true;
+};
+
 /// `ledger check`: the database's own integrity, and whether a page is its rendering.
 class CheckCommand final : public Command {
  public:

@@ -16,6 +16,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   app.example("ledger export --signed", "signed brackets as text, for version control");
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(std::make_unique<RenderCommand>());
+  commands.push_back(std::make_unique<ReportCommand>());
   commands.push_back(std::make_unique<CheckCommand>());
   commands.push_back(std::make_unique<NoteCommand>());
   commands.push_back(std::make_unique<ExportCommand>());

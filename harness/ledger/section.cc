@@ -55,16 +55,19 @@ std::string verdict_lines(const store::VerdictRow& v) {
 
 /// The judged knob, and how many of the others: "GATEFUSE held in 5 of 5 boots; other knobs 65 of 65".
 std::string proof_line(const BracketDetail& detail) {
-  const std::string& knob = detail.summary.bracket.knob;
-  std::int64_t held = 0, all = 0, others_held = 0, others = 0;
-  for (const store::ProofTally& tally : detail.proofs) {
-    (tally.knob == knob ? held : others_held) += tally.held;
-    (tally.knob == knob ? all : others) += tally.all;
-  }
-  if (all + others == 0) return bullet("proofs", "none taken");
-  std::string text = fmt::format("{} held in {} of {} boots", markdown_escape(knob), held, all);
-  if (others > 0) text += fmt::format("; other knobs {} of {}", others_held, others);
+  const store::ProofTally& p = detail.proofs;
+  if (p.all + p.others == 0) return bullet("proofs", "none taken");
+  std::string text =
+      fmt::format("{} held in {} of {} boots", markdown_escape(detail.summary.bracket.knob), p.held, p.all);
+  if (p.others > 0) text += fmt::format("; other knobs {} of {}", p.others_held, p.others);
   return bullet("proofs", text);
+}
+
+/// As an imported row wrote it; "" for none.
+std::string recorded_change(const store::BracketRow& bracket) {
+  if (bracket.imported_json.empty()) return {};
+  const auto row = parse_json(bracket.imported_json);
+  return row ? (*row)["delta_pct"].as_string().value_or("") : "";
 }
 
 /// What an imported row said, in its own terms.
@@ -90,14 +93,16 @@ std::string plain_effect_text(const store::EffectRow& effect, bool points) {
                 : report::percent_interval(effect.value, effect.lo, effect.hi);
 }
 
+std::optional<double> recorded_change_pct(const store::BracketRow& bracket) {
+  return parse_double(recorded_change(bracket));
+}
+
 std::string measured_effect_text(const store::BracketSummary& summary) {
   if (summary.assessment) return plain_effect_text(summary.assessment->effect_raw_pct);
-  if (summary.bracket.imported_json.empty()) return report::kMissing;
-  const auto row = parse_json(summary.bracket.imported_json);
-  const auto delta = row ? (*row)["delta_pct"].as_string() : std::nullopt;
-  if (!delta) return report::kMissing;
-  const auto number = parse_double(*delta);
-  return (number ? report::percent(number) : *delta + " %") + " (recorded)";
+  const std::string change = recorded_change(summary.bracket);
+  if (change.empty()) return report::kMissing;
+  const auto number = parse_double(change);
+  return (number ? report::percent(number) : change + " %") + " (recorded)";
 }
 
 std::string assessment_text(const store::BracketSummary& summary) {
@@ -118,11 +123,11 @@ Result<BracketDetail> load_detail(store::Database& database, store::BracketSumma
   BracketDetail detail;
   detail.summary = std::move(summary);
   const store::RowId id = detail.summary.bracket.id;
-  BK_ASSIGN(detail.boots, database.boots(id));
+  BK_ASSIGN(detail.boots, database.boots_briefly(id));
   if (detail.boots.empty()) return detail;
   BK_ASSIGN(detail.figures, database.boot_figures(id));
   BK_ASSIGN(detail.gates, database.boot_gates(id));
-  BK_ASSIGN(detail.proofs, database.proof_tallies(id));
+  BK_ASSIGN(detail.proofs, database.proof_tally(id, detail.summary.bracket.knob));
   return detail;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -11,6 +13,8 @@ namespace bk::ledger {
 [[nodiscard]] std::string date_of(Nanos wall);
 /// An effect with its interval, or "- (reason)": as it stands, not escaped.
 [[nodiscard]] std::string plain_effect_text(const store::EffectRow& effect, bool points = false);
+/// The change that an imported row recorded, when it is a number.
+[[nodiscard]] std::optional<double> recorded_change_pct(const store::BracketRow& bracket);
 /// The raw effect of the newest assessment; of an imported row the change that it recorded, and labelled so. Not
 /// escaped.
 [[nodiscard]] std::string measured_effect_text(const store::BracketSummary& summary);
@@ -27,7 +31,7 @@ struct BracketDetail {
   std::vector<store::BootRow> boots;
   std::vector<store::BootFigure> figures;
   std::vector<std::pair<store::RowId, store::GateRow>> gates;
-  std::vector<store::ProofTally> proofs;
+  store::ProofTally proofs;
 };
 [[nodiscard]] Result<BracketDetail> load_detail(store::Database& database, store::BracketSummary summary);
 

@@ -17,6 +17,16 @@ std::string select_list(const TravelTable& table) {
   return list;
 }
 
+/// "created_wall_ns, uid" as columns of t: the list selects other tables' uids, too.
+std::string qualified(const std::string& order) {
+  std::string out = "t.";
+  for (const char c : order) {
+    out += c;
+    if (c == ' ') out += "t.";
+  }
+  return out;
+}
+
 Status add_parts(Connection& connection, const PartTable& part, RowId parent, TravelRow& row) {
   std::string list;
   for (const std::string& column : part.columns) list += (list.empty() ? "" : ", ") + column;
@@ -55,7 +65,7 @@ Status export_table(Connection& connection, const TravelTable& table, const Expo
   if (!where) return {};
   const bool by_bracket = where->find("?1") != std::string::npos;
   BK_ASSIGN(const auto rows, connection.query("SELECT " + select_list(table) + " FROM " + table.name + " t" + *where +
-                                                  " ORDER BY " + table.order,
+                                                  " ORDER BY " + qualified(table.order),
                                               by_bracket ? std::vector<Cell>{scope.bracket} : std::vector<Cell>{}));
   for (;;) {
     BK_ASSIGN(const bool more, rows->next());

@@ -22,6 +22,14 @@ std::string bracket_columns(bool brief) {
   return list;
 }
 
+std::string brief_boot_columns() {
+  std::string list = column_list<BootRow>("o");
+  for (const char* column : {"o.knobs_json", "o.confirmed_json", "o.command_json", "o.machine_json"}) {
+    list = without(std::move(list), column);
+  }
+  return list;
+}
+
 std::string assessment_columns(bool brief) {
   std::string list = column_list<AssessmentRow>("a");
   return brief ? without(std::move(list), "a.detail_json") : list;
@@ -140,6 +148,18 @@ Result<std::vector<BootRow>> Database::boots(RowId bracket) {
                               {bracket});
 }
 
+Result<std::vector<BootRow>> Database::boots_briefly(RowId bracket) {
+  static const std::string kSql =
+      "SELECT " + brief_boot_columns() + " FROM boot o WHERE o.bracket_id = ?1 ORDER BY o.position, o.attempt, o.id";
+  BK_ASSIGN(const auto rows, connection_->query(kSql, {bracket}));
+  std::vector<BootRow> out;
+  for (;;) {
+    BK_ASSIGN(const bool more, rows->next());
+    if (!more) return out;
+    BK_TRY(read_row(*rows, out.emplace_back()));
+  }
+}
+
 Result<std::vector<ProofRow>> Database::proofs(RowId bracket) {
   return select_rows<ProofRow>(*connection_, "p",
                                "proof p JOIN boot o ON o.id = p.boot_id WHERE o.bracket_id = ?1 "
@@ -227,20 +247,18 @@ Result<std::vector<std::pair<RowId, GateRow>>> Database::boot_gates(RowId bracke
   }
 }
 
-Result<std::vector<ProofTally>> Database::proof_tallies(RowId bracket) {
-  BK_ASSIGN(const auto rows,
-            connection_->query("SELECT p.knob, o.arm, sum(CASE WHEN p.state = 'held' THEN 1 ELSE 0 END), count(*) "
-                               "FROM boot o JOIN proof p ON p.boot_id = o.id WHERE o.bracket_id = ?1 "
-                               "GROUP BY p.knob, o.arm ORDER BY p.knob, o.arm",
-                               {bracket}));
-  std::vector<ProofTally> out;
-  for (;;) {
-    BK_ASSIGN(const bool more, rows->next());
-    if (!more) return out;
-    ProofTally& tally = out.emplace_back();
-    RowReader v(*rows);
-    v("", tally.knob), v("", tally.arm), v("", tally.held), v("", tally.all);
-  }
+Result<ProofTally> Database::proof_tally(RowId bracket, const std::string& knob) {
+  BK_ASSIGN(const auto rows, connection_->query("SELECT count(CASE WHEN p.knob = ?2 AND p.state = 'held' THEN 1 END), "
+                                                "count(CASE WHEN p.knob = ?2 THEN 1 END), "
+                                                "count(CASE WHEN p.knob <> ?2 AND p.state = 'held' THEN 1 END), "
+                                                "count(CASE WHEN p.knob <> ?2 THEN 1 END) "
+                                                "FROM boot o JOIN proof p ON p.boot_id = o.id WHERE o.bracket_id = ?1",
+                                                {bracket, knob}));
+  BK_TRY(rows->next());
+  ProofTally tally;
+  RowReader v(*rows);
+  v("", tally.held), v("", tally.all), v("", tally.others_held), v("", tally.others);
+  return tally;
 }
 
 Result<std::optional<HostRow>> Database::host(RowId host) { return one_row<HostRow>(*connection_, "host", host); }
@@ -254,9 +272,9 @@ Result<std::vector<HistoryBoot>> Database::base_history(const std::string& profi
                                                         const std::string& cell, std::optional<RowId> except_bracket) {
   BK_ASSIGN(auto boots, select_rows<BootRow>(*connection_, "o",
                                              "boot o WHERE o.profile = ?1 AND o.arm = 'base' AND o.state = 'done' AND "
-                                             "(?2 IS NULL OR o.bracket_id IS NULL OR o.bracket_id <> ?2) "
+                                             "(o.bracket_id IS NULL OR o.bracket_id <> ?2) "
                                              "ORDER BY o.started_wall_ns, o.uid",
-                                             {profile, except_bracket ? Cell(*except_bracket) : Cell()}));
+                                             {profile, except_bracket.value_or(0)}));  // no row has the id 0
   std::vector<HistoryBoot> out;
   for (BootRow& boot : boots) {
     HistoryBoot entry;

@@ -258,10 +258,9 @@ struct BootFigure {
   friend bool operator==(const BootFigure&, const BootFigure&) = default;
 };
 
-/// How the proofs of one knob came out in the boots of one arm.
+/// How the proofs of a bracket came out: of the judged knob, and of all others.
 struct ProofTally {
-  std::string knob, arm;
-  std::int64_t held = 0, all = 0;
+  std::int64_t held = 0, all = 0, others_held = 0, others = 0;
 };
 
 /// One sample's value of one metric, with the boot it belongs to.

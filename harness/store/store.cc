@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "store/figures.h"
+#include "store/postgres.h"
 #include "store/row_io.h"
 #include "store/sqlite.h"
 
@@ -69,7 +70,8 @@ Database::~Database() = default;
 
 Result<Database> Database::open(const std::string& where, OpenMode mode) {
   if (where.starts_with("postgresql://") || where.starts_with("postgres://")) {
-    return fail(Errc::kUnavailable, "PostgreSQL is not supported by this version; name a file with --db");
+    BK_ASSIGN(auto connection, open_postgres(where, mode));
+    return Database(where, std::move(connection));
   }
   if (where.empty()) return fail(Errc::kUsage, "no database named; give --db FILE");
   BK_ASSIGN(auto connection, open_sqlite(where, mode));

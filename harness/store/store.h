@@ -26,13 +26,13 @@ enum class OpenMode {
   kReadOnly,   ///< the file must exist and carry this schema
 };
 
-/// results.db. Every add_* and begin_* is one transaction, on disk when it returns (it survives kill -9 and, as far
+/// results.db, or a team's PostgreSQL server. Every add_* and begin_* is one transaction, on disk when it returns (it survives kill -9 and, as far
 /// as the disk keeps its word, power loss). Two processes may write at once: each waits for the other up to 30 s.
 /// Not for use by two threads at once. Errors: kIo (full disk, unreadable, not a database, busy beyond the limit),
 /// kRefused (a schema newer than this program), kUsage (an id that names nothing or too much).
 class Database {
  public:
-  /// A path, or later postgresql://… (kUnavailable today).
+  /// A path, or postgresql://user@host/database.
   static Result<Database> open(const std::string& where, OpenMode mode = OpenMode::kReadWrite);
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
@@ -75,6 +75,7 @@ class Database {
   Result<BracketSummary> bracket(std::string_view uid_or_prefix);
   Result<PlanRow> plan(RowId plan);
   Result<std::vector<BootRow>> boots(RowId bracket);
+  Result<std::vector<BootRow>> boots_briefly(RowId bracket);  ///< without the JSON columns
   Result<std::vector<ProofRow>> proofs(RowId bracket);
   Result<std::vector<LegRow>> legs(RowId boot);
   Result<std::vector<SampleRow>> samples(RowId leg);  ///< with metrics, without requests
@@ -96,7 +97,7 @@ class Database {
   Result<std::vector<BootFigure>> boot_figures(RowId bracket);
   /// The gates of every boot of a bracket without their questions, with the boot of each, in the order of boots.
   Result<std::vector<std::pair<RowId, GateRow>>> boot_gates(RowId bracket);
-  Result<std::vector<ProofTally>> proof_tallies(RowId bracket);
+  Result<ProofTally> proof_tally(RowId bracket, const std::string& knob);
   /// Base boots of a profile that are done, outside `except_bracket`, oldest first, with one metric of one cell.
   Result<std::vector<HistoryBoot>> base_history(const std::string& profile, const std::string& metric,
                                                 const std::string& cell, std::optional<RowId> except_bracket = {});

@@ -79,7 +79,6 @@ TEST_CASE("what is not a results database is refused in one line and left as it 
     CHECK(refusal(path).code == Errc::kIo);
     CHECK(refusal(path).what.find("damaged") != std::string::npos);
   }
-  SECTION("a shared server") { CHECK(Database::open("postgresql://user@host/db").error().code == Errc::kUnavailable); }
 }
 
 TEST_CASE("opening twice changes nothing, and a reader sees what a writer committed") {
