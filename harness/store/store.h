@@ -26,10 +26,10 @@ enum class OpenMode {
   kReadOnly,   ///< the file must exist and carry this schema
 };
 
-/// results.db, or a team's PostgreSQL server. Every add_* and begin_* is one transaction, on disk when it returns (it survives kill -9 and, as far
-/// as the disk keeps its word, power loss). Two processes may write at once: each waits for the other up to 30 s.
-/// Not for use by two threads at once. Errors: kIo (full disk, unreadable, not a database, busy beyond the limit),
-/// kRefused (a schema newer than this program), kUsage (an id that names nothing or too much).
+/// results.db, or a team's PostgreSQL server. Every add_* and begin_* is one transaction, on disk when it returns (it
+/// survives kill -9 and, as far as the disk keeps its word, power loss). Two processes may write at once: each waits
+/// for the other up to 30 s. Not for use by two threads at once. Errors: kIo (full disk, unreadable, not a database,
+/// busy beyond the limit), kRefused (a schema newer than this program), kUsage (an id that names nothing or too much).
 class Database {
  public:
   /// A path, or postgresql://user@host/database.
