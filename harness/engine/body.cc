@@ -81,6 +81,7 @@ http::Request make_request(const Endpoint& endpoint, const Generation& generatio
   add_endpoint_headers(endpoint, request);
   request.body = make_body(endpoint, generation).dump();
   request.timeouts = timeouts;
+  if (request.timeouts.idle == 0) request.timeouts.idle = kLongestSilence;
   return request;
 }
 

@@ -90,6 +90,11 @@ TEST_CASE("base URLs lose their slash and /v1") {
   CHECK(normal_base_url("http://h/v10") == "http://h/v10");
 }
 
+TEST_CASE("a begun answer that falls silent is given up, by the caller's limit or the usual one") {
+  CHECK(make_request(endpoint(), generation("hi"), {.total = 9 * kSecond}).timeouts.idle == kLongestSilence);
+  CHECK(make_request(endpoint(), generation("hi"), {.idle = 2 * kSecond}).timeouts.idle == 2 * kSecond);
+}
+
 TEST_CASE("the servers' own messages are found in their error bodies") {
   struct Row {
     std::string body;
