@@ -18,7 +18,7 @@ class IsalInflater final : public Inflater {
  public:
   IsalInflater() { next_member(); }
 
-  Result<Inflated> step(const char* in, std::size_t in_size, char* out, std::size_t out_size) override {
+  Inflated step(const char* in, std::size_t in_size, char* out, std::size_t out_size) override {
     // The interface of ISA-L takes bytes that it only reads as not const.
     state_.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(in));
     state_.avail_in = clamp32(in_size);
@@ -26,9 +26,11 @@ class IsalInflater final : public Inflater {
     state_.avail_out = clamp32(out_size);
     const std::uint32_t had_in = state_.avail_in, had_out = state_.avail_out;
     const int code = isal_inflate(&state_);
-    if (code == ISAL_INCORRECT_CHECKSUM) return fail(Errc::kParse, "the checksum of a gzip member is wrong");
-    if (code < 0) return fail(Errc::kParse, "damaged gzip data");
-    return Inflated{had_in - state_.avail_in, had_out - state_.avail_out, state_.block_state == ISAL_BLOCK_FINISH};
+    if (code == ISAL_INCORRECT_CHECKSUM) {
+      return {had_in - state_.avail_in, 0, false, "the checksum of a gzip member is wrong"};
+    }
+    if (code < 0) return {had_in - state_.avail_in, 0, false, "damaged gzip data"};
+    return {had_in - state_.avail_in, had_out - state_.avail_out, state_.block_state == ISAL_BLOCK_FINISH};
   }
 
   void next_member() override {

@@ -118,21 +118,25 @@ class DecodedSource final : public ByteSource {
     return true;
   }
 
+  /// The inflater reads some bytes ahead of what it decodes.
+  [[nodiscard]] tl::unexpected<Error> damaged(const char* what) const {
+    return fail(Errc::kParse, fmt::format("{} near compressed byte {}", what, consumed_));
+  }
+
   Result<std::size_t> inflate(char* into, std::size_t size) {
     for (;;) {
       if (!in_member_) {
         BK_ASSIGN(const bool more, more_members());
         if (!more) return std::size_t{0};
       }
-      auto step = inflater_->step(held_.data() + at_, end_ - at_, into, size);
-      if (!step)
-        return fail(step.error().code, fmt::format("{} near compressed byte {}", step.error().what, consumed_));
-      at_ += step->consumed;
-      consumed_ += step->consumed;
-      if (step->member_ended) in_member_ = false;
-      if (step->produced > 0) return step->produced;
-      if (step->member_ended) continue;
-      if (at_ < end_ && step->consumed == 0) return fail(Errc::kParse, "damaged gzip data");
+      const Inflated step = inflater_->step(held_.data() + at_, end_ - at_, into, size);
+      at_ += step.consumed;
+      consumed_ += step.consumed;
+      if (step.damage != nullptr) return damaged(step.damage);
+      if (step.member_ended) in_member_ = false;
+      if (step.produced > 0) return step.produced;
+      if (step.member_ended) continue;
+      if (at_ < end_ && step.consumed == 0) return damaged("damaged gzip data");
       if (at_ == end_) BK_TRY(refill());
       if (ended_) return fail(Errc::kParse, fmt::format("the gzip file is cut at compressed byte {}", consumed_));
     }

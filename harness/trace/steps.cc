@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/text.h"
 
@@ -20,17 +21,48 @@ const char* word_of(Kind kind) {
   }
 }
 
+/// Launches of the kernels, or ranges of the annotations, that the rule matches: one candidate a name.
+std::vector<StepAnchor> candidates(const Recording& recording, const StepRule& rule) {
+  std::vector<StepAnchor> found;
+  for (std::size_t i = 0; i < recording.names().size(); ++i) {
+    const Name& name = recording.names()[i];
+    if (name.kind != rule.kind || !rule.pattern.matches(to_lower(name.text), "")) continue;
+    found.push_back({name.kind, static_cast<std::uint32_t>(i), name.count, 0});
+  }
+  return found;
+}
+
+/// Leaves of each name the ranges of one stream.
+void keep_longest_stream(const Recording& recording, std::vector<StepAnchor>& anchors) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::int64_t, std::uint64_t>> ranges;
+  recording.for_each([&](const Slice& slice) {
+    const bool wanted = std::any_of(anchors.begin(), anchors.end(),
+                                    [&](const StepAnchor& anchor) { return anchor.name == slice.name; });
+    if (!wanted) return;
+    auto& [sum_ns, count] = ranges[{slice.name, slice.stream}];
+    sum_ns += slice.dur_ns;
+    ++count;
+  });
+  for (StepAnchor& anchor : anchors) {
+    std::int64_t longest_ns = -1;
+    for (const auto& [key, amount] : ranges) {
+      if (key.first != anchor.name || amount.first <= longest_ns) continue;
+      longest_ns = amount.first;
+      anchor.stream = key.second;
+      anchor.count = amount.second;
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<StepAnchor> find_steps(const Recording& recording, const std::vector<StepRule>& rules) {
   for (const StepRule& rule : rules) {
-    std::optional<StepAnchor> best;
-    for (std::size_t i = 0; i < recording.names().size(); ++i) {
-      const Name& name = recording.names()[i];
-      if (name.kind != rule.kind || !rule.pattern.matches(to_lower(name.text), "")) continue;
-      if (!best || name.count > best->count) best = StepAnchor{name.kind, static_cast<std::uint32_t>(i), name.count};
-    }
-    if (best) return best;
+    std::vector<StepAnchor> anchors = candidates(recording, rule);
+    if (anchors.empty()) continue;
+    if (rule.kind != Kind::kKernel) keep_longest_stream(recording, anchors);
+    return *std::max_element(anchors.begin(), anchors.end(),
+                             [](const StepAnchor& a, const StepAnchor& b) { return a.count < b.count; });
   }
   return std::nullopt;
 }
@@ -42,7 +74,8 @@ std::string describe(const Recording& recording, const StepAnchor& anchor) {
 std::vector<Step> cut_steps(const Recording& recording, const StepAnchor& anchor) {
   std::vector<Step> marks;
   recording.for_each([&](const Slice& slice) {
-    if (slice.name == anchor.name) marks.push_back({slice.ts_ns, slice.end_ns()});
+    if (slice.name != anchor.name) return;
+    if (anchor.kind == Kind::kKernel || slice.stream == anchor.stream) marks.push_back({slice.ts_ns, slice.end_ns()});
   });
   std::sort(marks.begin(), marks.end(), [](const Step& a, const Step& b) { return a.begin_ns < b.begin_ns; });
   if (anchor.kind == Kind::kKernel) {

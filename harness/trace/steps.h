@@ -12,12 +12,14 @@ namespace bk::trace {
 /// What happens once a step in a recording.
 struct StepAnchor {
   Kind kind = Kind::kKernel;
-  std::uint32_t name = 0;   ///< index into the recording's names
-  std::uint64_t count = 0;  ///< how often: the number of steps
+  std::uint32_t name = 0;    ///< index into the recording's names
+  std::uint64_t count = 0;   ///< how often: the number of steps
+  std::uint32_t stream = 0;  ///< of an annotation: the stream whose ranges are the steps
 };
 
 /// Applies the rules in their order: the first that matches any name counts, and of its names the most frequent (the
-/// first in the file among equals). Nothing when none matches.
+/// first in the file among equals). torch writes a range once for each stream that was busy in it, so that ranges count
+/// on one stream alone: the one on which they are longest. Nothing when no rule matches.
 [[nodiscard]] std::optional<StepAnchor> find_steps(const Recording& recording, const std::vector<StepRule>& rules);
 /// "kernel NAME" or "gpu_annotation NAME".
 [[nodiscard]] std::string describe(const Recording& recording, const StepAnchor& anchor);

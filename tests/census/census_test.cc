@@ -244,6 +244,27 @@ TEST_CASE("eight ranks: the one that is shortest in the collectives is waited fo
   CHECK(run_census(args).code == 4);
 }
 
+TEST_CASE("two real ranks: the one that starts its collectives last is waited for") {
+  const std::string torch = kFixtures + "traces/torch-2.11.0-";
+  const Json json = json_of({"ranks", torch + "rank0.pt.trace.json.gz", torch + "rank1.pt.trace.json.gz"});
+  CHECK(json["collectives_compared"].as_int() == 16);
+  // Both ran on one clock: by their start times, rank 0 came 2.0 to 171 ms after rank 1 to each of the sixteen.
+  CHECK(json["straggler"].as_int() == 0);
+  CHECK(json["ranks"].items()[0]["last_to"].as_int() == 16);
+  CHECK(json["ranks"].items()[1]["waited_for_0_us"].as_double() == Approx(205609.571).margin(0.001));
+}
+
+TEST_CASE("an annotation that torch repeats for every busy stream is one step") {
+  const std::string torch = kFixtures + "traces/torch-2.11.0-";
+  for (const auto& [name, steps] : {std::pair("eager-streams", 12), std::pair("graphs", 6)}) {
+    CAPTURE(name);
+    const std::string trace = torch + name + ".pt.trace.json.gz";
+    CHECK(json_of({trace, "--step", "gpu_annotation:execute_step"})["steps"].as_int() == steps);
+    CHECK(json_of({trace, "--step", "annotation:execute_step"})["steps"].as_int() == steps);
+    CHECK(json_of({trace, "--step", "argmax"})["steps"].as_int() == steps);
+  }
+}
+
 TEST_CASE("an NCCL fingerprint needs NCCL's lines") {
   TempDir dir;
   const std::string log = (dir.path() / "boot.log").string();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "builder.h"
@@ -169,6 +170,40 @@ TEST_CASE("tail: what starts after the last expert kernel") {
   REQUIRE(tail->kernels.size() == 2);
   CHECK(tail->kernels[0].group == "head");
   CHECK(tail->kernels[0].us == 10);
+}
+
+TEST_CASE("the order of the events in the file changes nothing; nested and zero-length kernels count once") {
+  struct Kernel {
+    const char* name;
+    double ts, dur;
+    int stream;
+  };
+  // 0-40 with 10-20 inside it on the same stream, nothing at 25, and beside it 30-50; then the next sampler.
+  std::vector<Kernel> kernels;
+  for (int i = 0; i < 10; ++i) {
+    const double t = 100.0 * i;
+    for (const Kernel& k : {Kernel{"sampler", t, 0, 7}, Kernel{"outer", t, 40, 7}, Kernel{"inner", t + 10, 10, 7},
+                            Kernel{"none", t + 25, 0, 7}, Kernel{"beside", t + 30, 20, 9}}) {
+      kernels.push_back(k);
+    }
+  }
+  const auto composed = [&kernels] {
+    TraceBuilder builder;
+    for (const Kernel& k : kernels) builder.kernel(k.name, k.ts, k.dur, k.stream);
+    const auto result =
+        compose(builder.recording(), rules_of("group all r\nstep kernel sampler"), {std::nullopt, 0, 8});
+    REQUIRE(result);
+    return *result;
+  };
+  const Composition forwards = composed();
+  std::reverse(kernels.begin(), kernels.end());
+  const Composition backwards = composed();
+  for (const Composition& result : {forwards, backwards}) {
+    CHECK(result.steps == 9);
+    CHECK(result.span_us == 100);
+    CHECK(result.idle_us == 50);
+    CHECK(result.overlap_us == 20);
+  }
 }
 
 TEST_CASE("followers stay on their stream") {

@@ -77,7 +77,7 @@ TEST_CASE("what is no JSON or cut is an error with its byte") {
       {"cut.json", "byte 322", "cut"},
       {"empty.json", "byte 0", "empty"},
       {"cut.json.gz", "", "cut at compressed byte 125"},
-      {"bad-crc.json.gz", "", "checksum"},
+      {"bad-crc.json.gz", "", "checksum of a gzip member is wrong near compressed byte 165"},
   };
   for (const Case& c : cases) {
     CAPTURE(c.file);
@@ -210,6 +210,38 @@ TEST_CASE("events that are not whole, or of other shapes") {
   CHECK(sums->names == "k|éé|");
   CHECK(sums->counts.incomplete_gpu == 2);
   CHECK(sums->counts.events == 6);
+}
+
+TEST_CASE("members of every form, where events are read quickly and where escapes have to be looked at") {
+  const char* const good[] = {
+      R"("a":1)", R"("a" : 1)",    R"("a":1 )",           R"("a": -0.5e+3)", R"("a":"x" )", R"("a":"")",
+      R"("":1)",  R"("a":true )",  R"("a":null)",         R"("a": {})",      R"("a":[ ])",  R"("a":"{,}:")",
+      R"("a":0)", R"("a":0.0E-0)", R"("a":[{"b":2}, 3])", R"("a":"\u00e9")", R"("a" :"x")", R"("a":{"b":{}})"};
+  const char* const bad[] = {R"("a":01)",    R"("a":1.)",   R"("a":-)",     R"("a":1x)",      R"("a":1 2)",
+                             R"("a" 1)",     R"("a":)",     R"(a:1)",       R"("a":nan)",     R"("a":Infinity)",
+                             R"("a":tru)",   R"("a":"x"y)", R"("a":+1)",    R"("a":.5)",      R"("a"::1)",
+                             R"("a":1,)",    R"("a",1)",    R"(1:1)",       R"("a":"x" "y")", R"("a":1 "b")",
+                             R"("a":1e)",    R"("a":--1)",  R"("a":1.5.2)", R"("a":{"b"})",   R"("a":[1 2])",
+                             R"("a"x:1)",    R"("a":x"y")", R"("a":1])",    R"("a":"\x")",    R"("a":truefalse)",
+                             R"("a":"\u12")"};
+  const auto kernels = [](const std::string& member, const std::string& before, bool in_args) {
+    const std::string extra = in_args ? R"("args":{)" + member + "}" : member;
+    const auto sums = sums_of_text("[" + before + R"({"ph":"X","cat":"kernel","name":"k","ts":1,)" + extra +
+                                   R"(,"dur":2},{"ph":"X","cat":"kernel","name":"k","ts":5,"dur":2}])");
+    return sums ? sums->kernels : -1;
+  };
+  for (const char* before : {"", R"({"name":"\\"},)"}) {
+    for (const bool in_args : {false, true}) {
+      for (const char* member : good) {
+        CAPTURE(before, in_args, member);
+        CHECK(kernels(member, before, in_args) == 2);
+      }
+      for (const char* member : bad) {
+        CAPTURE(before, in_args, member);
+        CHECK(kernels(member, before, in_args) == -1);
+      }
+    }
+  }
 }
 
 TEST_CASE("texts that are no traces") {
