@@ -79,6 +79,7 @@ std::vector<NodeFacts> look_at_all(const Options& options) {
     }));
   }
   std::vector<NodeFacts> nodes;
+  nodes.reserve(looks.size());
   for (auto& each : looks) nodes.push_back(each.get());
   return nodes;
 }
@@ -87,6 +88,7 @@ void print_table(std::ostream& out, const std::vector<NodeFacts>& nodes, const s
                  const Options& options) {
   using report::Align;
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(checks.size());
   for (const Check& check : checks)
     rows.push_back({check.rule, check.node.empty() ? "fleet" : check.node, to_string(check.status), check.what});
   out << report::table({"rule", "node", "result", "found"}, std::vector(4, Align::kLeft), rows);

@@ -86,6 +86,7 @@ std::vector<std::string> changes(const Tags& before, const Tags& after) {
     if (!after.contains(name)) lines[name] = fmt::format("REMOVED {} {}", name, tag.digest);
   }
   std::vector<std::string> sorted;
+  sorted.reserve(lines.size());
   for (auto& [name, line] : lines) sorted.push_back(std::move(line));
   return sorted;
 }

@@ -50,7 +50,7 @@ void Core::fleet(Nanos now, bool up, const std::string& why) {
     return;
   }
   if (std::exchange(fleet_was_down_, false)) say("the fleet is up");
-  if (launches_ == 0 && may_adopt_ && !after_fault_) {
+  if (std::exchange(may_adopt_, false)) {
     state_ = State::kAdopt;
     due_ = now;
     return;
@@ -82,6 +82,7 @@ void Core::launched(Nanos now, bool ok, const std::string& why) {
   }
   say("launch failed: " + why);
   leave_for_launch(now, "the last launch failed");
+  after_fault_ = false;  // its log is kept; forensics of an engine that never served would push better ones out
 }
 
 void Core::gone(Nanos now, const std::string& why) {

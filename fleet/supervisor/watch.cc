@@ -26,7 +26,7 @@ class Watch {
       for (const std::string& event : core_.take_events()) say(event);
     }
     if (!lane_.owns_engine()) {
-      say("stopping; the engine was adopted and is left running");
+      say(adopted_ ? "stopping; the engine was adopted and is left running" : "stopping; no engine runs");
       return {};
     }
     say("stopping the engine");
@@ -47,7 +47,8 @@ class Watch {
         core_.fleet(monotonic_now(), true, "");
         return {};
       case Act::kTryAdopt:
-        core_.adopted(monotonic_now(), prober_.cycle(lane_.endpoint(), lane_.served_model()).healthy);
+        adopted_ = prober_.cycle(lane_.endpoint(), lane_.served_model()).healthy;
+        core_.adopted(monotonic_now(), adopted_);
         return {};
       case Act::kLaunch:
         return launch(action);
@@ -96,6 +97,7 @@ class Watch {
   const Journal& journal_;
   Prober prober_;
   Core core_;
+  bool adopted_ = false;
 };
 
 }  // namespace

@@ -142,6 +142,7 @@ TEST_CASE("launches without a stable time between are spaced: doubling, to a bou
   for (std::size_t i = 1; i < 9; ++i)
     pauses.push_back((world.launches[i] - world.launches[i - 1] - world.boot) / kSecond);
   CHECK(pauses == std::vector<Nanos>{30, 60, 120, 240, 480, 900, 900, 900});
+  CHECK(std::count(world.forensics.begin(), world.forensics.end(), true) == 0);
   CHECK(std::count(world.events.begin(), world.events.end(), "launch failed: the engine died") == 9);
   CHECK(std::count(world.events.begin(), world.events.end(),
                    "flapping: 3 launches without 1800 s of health; the next one in 120 s") == 1);
@@ -156,6 +157,7 @@ TEST_CASE("after a stable time the next launch comes at once") {
     REQUIRE(world.launches.size() == 2);
     const Nanos decided = world.probe_ends.back();
     CHECK(world.launches[1] - decided == (stable ? 0 : 30 * kSecond));
+    CHECK(world.forensics == std::vector<bool>{false, true});
   }
 }
 

@@ -33,6 +33,7 @@ class World {
   double probe_tokens = 0;
 
   std::vector<Nanos> launches;  ///< when each was decided
+  std::vector<bool> forensics;  ///< whether each launch comes after an engine that served
   std::vector<std::string> reasons, events;
   std::vector<Nanos> probe_ends, resets;
   std::vector<double> readings;  ///< the raw counter at each cycle
@@ -62,6 +63,7 @@ class World {
 
   void launch(const Action& action) {
     launches.push_back(now);
+    forensics.push_back(action.after_fault);
     reasons.push_back(action.reason);
     now += boot;
     core.launched(now, boots(static_cast<int>(launches.size()) - 1), "the engine died");
