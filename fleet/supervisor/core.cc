@@ -146,7 +146,7 @@ void Core::watch_for_wedge(Nanos now, const Cycle& cycle) {
   const double before_last_probe = own_tokens_;
   own_tokens_ += cycle.probe_tokens.value_or(kProbeTokens);
   if (!cycle.before) {
-    if (!std::exchange(blind_, true)) say("no metrics page: a wedged engine cannot be seen");
+    if (cycle.healthy && !std::exchange(blind_, true)) say("no metrics page: a wedged engine cannot be seen");
     return;
   }
   blind_ = false;

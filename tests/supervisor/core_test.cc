@@ -148,6 +148,14 @@ TEST_CASE("launches without a stable time between are spaced: doubling, to a bou
                    "flapping: 3 launches without 1800 s of health; the next one in 120 s") == 1);
 }
 
+TEST_CASE("a failed probe, which reads no metrics, says nothing of wedges") {
+  World world(kRules, false);
+  world.metrics = false;
+  world.meet = [](Nanos) { return Meeting{0, false}; };
+  world.run(2, 1000 * kSecond);
+  for (const std::string& event : world.events) CHECK(event.find("wedged") == std::string::npos);
+}
+
 TEST_CASE("after a stable time the next launch comes at once") {
   for (const bool stable : {true, false}) {
     const Nanos at = stable ? 2000 * kSecond : 1500 * kSecond;
