@@ -71,3 +71,21 @@ TEST_CASE("foreign kernels are not ours, and groups of the same name are one") {
   CHECK(rules.group_of("bk::kernels::(anonymous namespace)::router_kernel", "kernel") ==
         rules.group_of("fused_moe_kernel", "kernel"));
 }
+
+TEST_CASE("names of the wild fall into the groups that people mean") {
+  const Rules rules = built_in();
+  struct Case {
+    const char* name;
+    const char* group;
+  };
+  const Case cases[] = {{"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128", "attn"},
+                        {"fmha_cutlassF_bf16_aligned_32x128_gmem_sm80(PyTorchMemEffAttention)", "attn"},
+                        {"nvjet_sm90_tst_64x24_64x16_2x4_h_bz_TNT", "gemm"},
+                        {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "comms"},
+                        {"triton_red_fused_fused_add_rms_norm_1", "norm"},
+                        {"memcpy32_post", "other"}};
+  for (const Case& c : cases) {
+    CAPTURE(c.name);
+    CHECK(rules.groups[rules.group_of(c.name, "kernel")].name == c.group);
+  }
+}
