@@ -1,9 +1,12 @@
 #include "store/sqlite.h"
 
+#include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <random>
 #include <thread>
 #include <unordered_map>
@@ -225,12 +228,37 @@ class SqliteConnection final : public Connection {
   std::unordered_multimap<std::string, std::unique_ptr<Prepared>> prepared_;
 };
 
+/// A database at rest in a folder that this user may not write to: readers of a write-ahead log want to create files
+/// beside it, so it is opened as one that nobody changes.
+bool is_archive(const std::string& path) {
+  const std::filesystem::path file(path);
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  std::error_code unread;
+  return access(folder.c_str(), W_OK) != 0 && std::filesystem::exists(file, unread) &&
+         !std::filesystem::exists(path + "-wal", unread);
+}
+
+std::string immutable_uri(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    if (c == '%' || c == '?' || c == '#') {
+      uri += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?immutable=1";
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Connection>> open_sqlite(const std::string& path, OpenMode mode) {
   sqlite3* db = nullptr;
   const int flags = mode == OpenMode::kReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  const int code = sqlite3_open_v2(path.c_str(), &db, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  const bool archive = mode == OpenMode::kReadOnly && is_archive(path);
+  const int code = archive ? sqlite3_open_v2(immutable_uri(path).c_str(), &db,
+                                             flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nullptr)
+                           : sqlite3_open_v2(path.c_str(), &db, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   auto connection = std::make_unique<SqliteConnection>(db, path);
   if (code != SQLITE_OK) {
     const int reason = sqlite3_system_errno(db);

@@ -1,4 +1,7 @@
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -93,6 +96,31 @@ TEST_CASE("opening twice changes nothing, and a reader sees what a writer commit
   CHECK(refused.error().code == Errc::kIo);
   CHECK(refused.error().what.find("may not be written") != std::string::npos);
   CHECK(Database::open(path).value().notes().value().size() == 1);
+}
+
+TEST_CASE("an archive is read by who may not write beside it") {
+  TempDir dir;
+  const std::filesystem::path folder = dir.path() / "50% of #1?";
+  std::filesystem::create_directory(folder);
+  const std::string path = folder / "results.db";
+  REQUIRE(Database::open(path).value().add_note({0, "", "ledger", "", "x", "kept", 1}));
+  REQUIRE_FALSE(std::filesystem::exists(path + "-wal"));
+  chmod(path.c_str(), 0444);
+  chmod(folder.c_str(), 0555);
+  chmod(dir.path().c_str(), 0755);
+  // Root may write anywhere: the reader is another user then.
+  const pid_t reader = fork();
+  REQUIRE(reader >= 0);
+  if (reader == 0) {
+    const bool is_nobody = geteuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0);
+    auto db = Database::open(path, OpenMode::kReadOnly);
+    _exit(is_nobody && db && db->notes().value().size() == 1 ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(reader, &status, 0) == reader);
+  CHECK(status == 0);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
+  chmod(folder.c_str(), 0755);
 }
 
 TEST_CASE("the schema file and a fresh database agree") {
