@@ -4,7 +4,7 @@
 speed.py CENSUS TRACE.json.gz [MEGABYTES [ROUNDS]]
 
 Repeats the trace's events up to about MEGABYTES (400) in TMPDIR, plain and gzip, reads it with each reader in turn,
-ROUNDS times (5), and prints medians. Readers that this python3 cannot import are named and left out.
+ROUNDS times (5), and prints medians. Readers that are not installed are named and left out.
 """
 import gzip, json, os, resource, statistics, subprocess, sys, tempfile, time
 
@@ -46,6 +46,17 @@ kernels = events[events.cat == symbols.get_sym_id_map()['kernel']]
 rows = kernels.groupby('name')['dur'].agg(['count', 'sum'])
 done(rows['count'].sum(), rows['sum'].sum())""",
 }
+JQ = """reduce (.traceEvents[] | select((.cat // "") | contains("kernel"))) as $e ({}; .[$e.name] |= [.[0] + 1, .[1] + $e.dur])
+| [(map(.[0]) | add), (map(.[1]) | add)] | @tsv"""
+NODE = """const sums = new Map();
+for (const e of JSON.parse(require('fs').readFileSync(process.argv[1], 'latin1')).traceEvents) {
+  if (!(e.cat || '').includes('kernel')) continue;
+  const s = sums.get(e.name) || [0, 0];
+  sums.set(e.name, [s[0] + 1, s[1] + e.dur]);
+}
+let n = 0, us = 0;
+for (const [count, sum] of sums.values()) n += count, us += sum;
+console.log(n, us);"""
 PROLOGUE = "import sys\npath = sys.argv[1]\ndef done(n, us): print(n, round(us, 3)); sys.exit()\n"
 SUMS = """
 sums = {}
@@ -107,6 +118,8 @@ def main():
         size = os.path.getsize(plain)
         readers = {"census, plain": ([census, plain, "--json"], subprocess.PIPE),
                    "census, gzip": ([census, plain + ".gz", "--json"], subprocess.PIPE),
+                   "jq": (["jq", "-r", JQ, plain], subprocess.PIPE),
+                   "node": (["node", "-e", NODE, plain], subprocess.PIPE),
                    "igzip -dc": (["igzip", "-dc", plain + ".gz"], subprocess.DEVNULL),
                    "gzip -dc": (["gzip", "-dc", plain + ".gz"], subprocess.DEVNULL)}
         for name, code in PEERS.items():
