@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "bracket/calibrate.h"
+#include "calibrate_page.h"
 #include "cli/output.h"
 #include "cli/signals.h"
 #include "report/format.h"
@@ -51,6 +52,7 @@ void CalibrateCommand::register_on(cli::App& app) {
       "Exit code: 0 when every bound holds, 1 when one is left; standard error says which.");
   app.example("bracket calibrate", "the whole table, in minutes");
   app.example("bracket calibrate --brackets 2000 --only aba/", "a short look at some cells");
+  app.example("bracket calibrate --format md --out docs/calibration.md", "the page of the documentation");
   app.option("--brackets", brackets_, "simulated brackets in each cell").range(100, 10'000'000).value("N");
   app.option("--only", only_, "only cells whose name begins so").value("NAME").no_default();
   app.option("--threads", threads_, "threads; 0: one a core").range(0, 1024).value("N");
@@ -80,7 +82,11 @@ Result<cli::ExitCode> CalibrateCommand::run(cli::Streams& streams, const cli::Ar
   records.meta.set("seed", fmt::format("{}", flags_.seed)).set("brackets_per_cell", brackets_);
   const Json flat = to_json(figures);
   for (const auto& [key, value] : flat.members()) records.meta.set(key, value);
-  output.stream() << report::render(records, format);
+  if (format == report::Format::kMarkdown) {
+    output.stream() << calibration_page(results, figures, flags_.seed, brackets_);
+  } else {
+    output.stream() << report::render(records, format);
+  }
   BK_TRY(output.close());
   const auto left = bracket::bounds_left(figures, slack(brackets_));
   for (const std::string& sentence : left) fmt::print(streams.err, "calibrate: bound left: {}\n", sentence);

@@ -93,7 +93,11 @@ Result<cli::ExitCode> carry_out(cli::Streams& streams, const cli::Args& args, st
   }
   BK_TRY(show_bracket(database, uid, how.format, output.stream()));
   BK_TRY(output.close());
-  return outcome->judgement.assessment.state == stats::State::kVoid ? cli::ExitCode::kVoid : cli::ExitCode::kDone;
+  const stats::State state = outcome->judgement.assessment.state;
+  if (state == stats::State::kVoid) return cli::ExitCode::kVoid;
+  // Arms that are the same: what was called is a false alarm.
+  const bool called = state == stats::State::kBetter || state == stats::State::kWorse;
+  return plan.knob.empty() && called ? cli::ExitCode::kFailed : cli::ExitCode::kDone;
 }
 
 }  // namespace bk::bracket_tool

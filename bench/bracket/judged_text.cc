@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "report/number.h"
 #include "report/table.h"
+#include "scale.h"
 #include "stats/assessment_json.h"
 #include "stats/summary.h"
 
@@ -60,17 +62,43 @@ void print_line(std::ostream& out, const std::string& label, const std::string& 
   fmt::print(out, "{:<21} {}\n", label, text);
 }
 
-void print_effects(std::ostream& out, const Json& assessment, const Json& historical) {
+void print_three_effects(std::ostream& out, const Json& assessment) {
   print_line(out, "raw effect", effect_text(assessment["raw"], "pct"));
   print_line(out, "at equal acceptance", effect_text(assessment["equal_acceptance"], "pct"));
   print_line(out, "on acceptance", effect_text(assessment["acceptance"], "points"));
-  print_line(out, "drift per boot", effect_text(assessment["drift_per_boot"], "pct"));
-  print_line(out, "ledger's old rule", historical_text(historical));
+}
+
+void print_scale(std::ostream& out, const Json& assessment) {
+  const std::pair<const char*, const char*> effects[] = {{"raw", "raw"}, {"equal_acceptance", "equal acceptance"}};
+  double reach = 0;
+  for (const auto& [key, label] : effects) {
+    for (const char* end : {"low_pct", "high_pct"}) {
+      reach = std::max(reach, std::fabs(assessment[key][end].as_double().value_or(0)));
+    }
+  }
+  if (!(reach > 0)) return;
+  print_line(out, "scale", scale_line(reach));
+  for (const auto& [key, label] : effects) {
+    const Json& e = assessment[key];
+    const auto low = e["low_pct"].as_double(), high = e["high_pct"].as_double(), value = e["effect_pct"].as_double();
+    if (low && high && value) print_line(out, std::string("  ") + label, bar(*low, *value, *high, reach));
+  }
+}
+
+void print_state(std::ostream& out, const Json& assessment) {
   std::string state = assessment["state"].as_string().value_or("unknown");
   std::transform(state.begin(), state.end(), state.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   print_line(out, "assessment", fmt::format("{} ({})", state, assessment["reason"].as_string().value_or("")));
   print_line(out, "", assessment["sentence"].as_string().value_or(""));
+}
+
+void print_effects(std::ostream& out, const Json& assessment, const Json& historical) {
+  print_three_effects(out, assessment);
+  print_scale(out, assessment);
+  print_line(out, "drift per boot", effect_text(assessment["drift_per_boot"], "pct"));
+  print_line(out, "ledger's old rule", historical_text(historical));
+  print_state(out, assessment);
 }
 
 void print_judged(std::ostream& out, const Judged& j) {

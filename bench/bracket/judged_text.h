@@ -18,7 +18,14 @@ struct Judged {
   stats::Historical historical;
 };
 
-/// The three effects, the drift, the ledger's rule and the assessment, one aligned line each.
+/// Raw, at equal acceptance, on acceptance: one aligned line each.
+void print_three_effects(std::ostream& out, const Json& assessment);
+/// The intervals of both effects as bars on one scale; nothing where there is no interval.
+void print_scale(std::ostream& out, const Json& assessment);
+/// The assessment with its reason code, and its sentence.
+void print_state(std::ostream& out, const Json& assessment);
+
+/// The three effects, their bars, the drift, the ledger's rule and the assessment, one aligned line each.
 /// @param assessment, historical  as stats::to_json() writes them, and as the database keeps them.
 void print_effects(std::ostream& out, const Json& assessment, const Json& historical);
 

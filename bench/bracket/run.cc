@@ -5,10 +5,14 @@
 
 #include "calibrate.h"
 #include "cli/app.h"
+#include "compare.h"
 #include "gate_command.h"
+#include "hot_command.h"
 #include "judge.h"
 #include "list.h"
+#include "plan_command.h"
 #include "run_command.h"
+#include "same_command.h"
 #include "show.h"
 #include "verdict.h"
 
@@ -22,10 +26,15 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
     commands.push_back(std::move(command));
   };
   add(std::make_unique<RunCommand>(), "boot both arms, measure, judge");
+  add(std::make_unique<HotCommand>(), "judge what needs no reboot, by pairs of requests");
+  add(std::make_unique<PlanCommand>(), "what a bracket could show, before it is run");
+  add(std::make_unique<SameCommand>(SameCommand::Kind::kBaseline), "boots of one configuration, for later judgements");
+  add(std::make_unique<SameCommand>(SameCommand::Kind::kNoDifference), "a bracket without a difference");
   add(std::make_unique<ResumeCommand>(), "finish a bracket that was interrupted");
   add(std::make_unique<GateCommand>(), "boot a profile and run every gate in it: the nightly check");
   add(std::make_unique<ShowCommand>(), "one screen about one bracket");
   add(std::make_unique<ListCommand>(), "every bracket of the database");
+  add(std::make_unique<CompareCommand>(), "several brackets side by side");
   add(std::make_unique<JudgeCommand>(), "assess samples that were recorded elsewhere");
   add(std::make_unique<VerdictCommand>(), "sign what a bracket showed");
   add(std::make_unique<CalibrateCommand>(), "measure how often the rule is wrong");

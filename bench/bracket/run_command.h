@@ -1,12 +1,10 @@
 #pragma once
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "bracket/plan.h"
 #include "carry_out.h"
 #include "cli/common_flags.h"
 #include "command.h"
+#include "plan_flags.h"
 
 namespace bk::bracket_tool {
 
@@ -18,15 +16,10 @@ class RunCommand final : public Command {
   Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) override;
 
  private:
-  [[nodiscard]] bracket::PlanOptions options() const;
-
   std::string base_, cand_, reopen_, log_dir_;
-  int boots_ = 3, gate_context_ = 2048;
-  std::optional<std::int64_t> reps_, tokens_;
-  std::vector<std::int64_t> concurrency_{1};
-  double temperature_ = 0.95, alpha_ = 0.05, band_pct_ = 0.5;
-  int warmup_ = 1;
-  bool quick_ = false, ignore_eos_ = false, no_gate_ = false;
+  PlanFlags plan_;
+  bool until_resolved_ = false;
+  int max_boots_ = 13;
   cli::CommonFlags flags_;
 };
 

@@ -55,7 +55,7 @@ Result<Judgement> judge_bracket(store::Database& database, store::RowId bracket,
   BK_ASSIGN(const auto primary, boot_values(database, bracket, plan.metric, plan.cell));
   BK_ASSIGN(const auto rounds, boot_values(database, bracket, "round_tok_s", plan.cell));
   BK_ASSIGN(const BaseHistory earlier, base_history(database, plan, bracket));
-  stats::Rules rules = plan.rules();
+  stats::Rules rules = plan.rules_at(primary.size());
   rules.history = stats::boot_history(earlier.groups, primary);
   Judgement judgement{stats::assess(primary, rules), stats::historical_rule(rounds, stats::Better::kHigher)};
   const std::string history = history_text(earlier, plan.profile);

@@ -30,18 +30,16 @@ struct Look {
 
 std::vector<Look> looks_of(const CalibrationCell& cell) {
   if (cell.looks.empty()) return {{cell.order.size(), kAlpha}};
-  std::vector<double> fractions;
-  for (const int n : cell.looks) fractions.push_back(static_cast<double>(n) / static_cast<double>(cell.looks.back()));
-  const auto alphas = stats::look_alphas(fractions, kAlpha);
+  const auto alphas = stats::look_alphas(arms_of(cell.order), cell.looks, stats::Rules{}.drift, kAlpha);
   std::vector<Look> out;
-  for (std::size_t i = 0; alphas && i < fractions.size(); ++i) {
+  for (std::size_t i = 0; alphas && i < cell.looks.size(); ++i) {
     out.push_back({static_cast<std::size_t>(cell.looks[i]), (*alphas)[i]});
   }
   return out;
 }
 
 /// Looks until the effect is called or the boots are spent.
-stats::Assessment judge(const CalibrationCell& cell, const std::vector<Look>& looks, Random& random) {
+stats::Assessment judge(const CalibrationCell& cell, const std::vector<Look>& looks, stats::Random& random) {
   std::vector<stats::HistoryGroup> history;
   if (cell.history_boots > 0) history.push_back(simulate_history(cell.world, cell.history_boots, random));
   const auto all = simulate_boots(cell.world, arms_of(cell.order), random);
@@ -81,7 +79,7 @@ CellResult run_cell(const CalibrationCell& cell, int brackets, std::uint64_t see
   CellResult result;
   result.cell = cell;
   result.brackets = brackets;
-  Random random(seed_of(cell, seed));
+  stats::Random random(seed_of(cell, seed));
   const auto looks = looks_of(cell);
   for (int i = 0; i < brackets; ++i) {
     if (cell.judge == Judge::kRule) {
@@ -132,30 +130,36 @@ CalibrationFigures figures_of(const std::vector<CellResult>& results) {
     }
     if (r.cell.name == kPowerAba35) f.power_aba_3_5 = r.better_pct();
     if (r.cell.name == kPowerAba15) f.power_aba_1_5 = r.significant_pct();
-    if (r.cell.name == kPowerAbba12) f.power_abba12_3_5 = r.better_pct();
+    if (r.cell.name == kPowerAbba12) {
+      f.power_abba12_3_5 = r.better_pct();
+      f.power_abba12_3_5_significant = r.significant_pct();
+    }
     if (r.cell.name == kLedgerCell) f.ledger_rule_false_alarm = r.significant_pct();
   }
   return f;
 }
 
+std::vector<Bound> bounds_of(const CalibrationFigures& f) {
+  const std::nullopt_t none = std::nullopt;
+  return {{"false_alarm_max", f.false_alarm_max, none, 5.5},
+          {"false_alarm_step_max", f.false_alarm_step_max, none, 8},
+          {"false_alarm_step_aba_max", f.false_alarm_step_aba_max, none, 10},
+          {"coverage_min", f.coverage_min, 94, none},
+          {"coverage_max", f.coverage_max, none, 96},
+          {"power_aba_3_5", f.power_aba_3_5, 97, none},
+          {"power_aba_1_5", f.power_aba_1_5, 70, none},
+          {"power_abba12_3_5", f.power_abba12_3_5, 72, none},
+          {"power_abba12_3_5_significant", f.power_abba12_3_5_significant, 85, none}};
+}
+
 std::vector<std::string> bounds_left(const CalibrationFigures& f, double slack) {
   std::vector<std::string> out;
-  const auto at_most = [&](const char* name, std::optional<double> value, double bound) {
-    if (value && *value > bound + slack)
-      out.push_back(fmt::format("{} is {:.2f} %, above {:g} %", name, *value, bound));
-  };
-  const auto at_least = [&](const char* name, std::optional<double> value, double bound) {
-    if (value && *value < bound - slack)
-      out.push_back(fmt::format("{} is {:.2f} %, below {:g} %", name, *value, bound));
-  };
-  at_most("false_alarm_max", f.false_alarm_max, 5.5);
-  at_most("false_alarm_step_max", f.false_alarm_step_max, 8);
-  at_most("false_alarm_step_aba_max", f.false_alarm_step_aba_max, 10);
-  at_least("coverage_min", f.coverage_min, 94);
-  at_most("coverage_max", f.coverage_max, 96);
-  at_least("power_aba_3_5", f.power_aba_3_5, 97);
-  at_least("power_aba_1_5", f.power_aba_1_5, 70);
-  at_least("power_abba12_3_5", f.power_abba12_3_5, 72);
+  for (const Bound& b : bounds_of(f)) {
+    if (!b.left(slack)) continue;
+    const bool below = b.at_least && *b.value < *b.at_least;
+    out.push_back(fmt::format("{} is {:.2f} %, {} {:g} %", b.name, *b.value, below ? "below" : "above",
+                              below ? *b.at_least : b.at_most.value_or(0)));
+  }
   return out;
 }
 
@@ -165,7 +169,9 @@ Json to_json(const CalibrationFigures& f) {
   j.set("false_alarm_step_aba_max", f.false_alarm_step_aba_max);
   j.set("coverage_min", f.coverage_min).set("coverage_max", f.coverage_max);
   j.set("power_aba_3_5", f.power_aba_3_5).set("power_aba_1_5", f.power_aba_1_5);
-  j.set("power_abba12_3_5", f.power_abba12_3_5).set("ledger_rule_false_alarm", f.ledger_rule_false_alarm);
+  j.set("power_abba12_3_5", f.power_abba12_3_5);
+  j.set("power_abba12_3_5_significant", f.power_abba12_3_5_significant)
+      .set("ledger_rule_false_alarm", f.ledger_rule_false_alarm);
   return j;
 }
 

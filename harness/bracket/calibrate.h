@@ -34,12 +34,26 @@ struct CellResult {
 /// The figures that have bounds, in percent; nothing where no cell gives it.
 struct CalibrationFigures {
   std::optional<double> false_alarm_max, false_alarm_step_max, false_alarm_step_aba_max, coverage_min, coverage_max;
-  std::optional<double> power_aba_3_5, power_aba_1_5, power_abba12_3_5, ledger_rule_false_alarm;
+  std::optional<double> power_aba_3_5, power_aba_1_5, power_abba12_3_5, power_abba12_3_5_significant;
+  std::optional<double> ledger_rule_false_alarm;
 };
 /// Coverage is that of plans with one look: what a sequential plan stops at is chosen for being large.
 [[nodiscard]] CalibrationFigures figures_of(const std::vector<CellResult>& results);
 
-/// Every bound that is left, one sentence each. @param slack  percentage points that few brackets need; 0 in full.
+/// A figure and the bounds that it has to keep, in percent.
+struct Bound {
+  const char* name;
+  std::optional<double> value;
+  std::optional<double> at_least, at_most;
+  /// @param slack  percentage points that few brackets need; 0 in full.
+  [[nodiscard]] bool left(double slack) const {
+    return value && ((at_least && *value < *at_least - slack) || (at_most && *value > *at_most + slack));
+  }
+};
+/// Every figure that has a bound; `ledger_rule_false_alarm` is shown beside them and has none.
+[[nodiscard]] std::vector<Bound> bounds_of(const CalibrationFigures& figures);
+
+/// Every bound that is left, one sentence each.
 [[nodiscard]] std::vector<std::string> bounds_left(const CalibrationFigures& figures, double slack);
 
 [[nodiscard]] Json to_json(const CalibrationFigures& figures);

@@ -12,7 +12,7 @@ constexpr double kStallChance = 0.01, kStalledRate = 0.3;
 }  // namespace
 
 std::vector<stats::BootValues> simulate_boots(const World& world, const std::vector<stats::Arm>& order,
-                                              Random& random) {
+                                              stats::Random& random) {
   const auto n = static_cast<int>(order.size());
   const int step_at = n > 1 ? 1 + random.below(n - 1) : 0;
   std::vector<stats::BootValues> boots;
@@ -40,7 +40,7 @@ std::vector<stats::BootValues> simulate_boots(const World& world, const std::vec
   return boots;
 }
 
-stats::HistoryGroup simulate_history(World world, int boots, Random& random) {
+stats::HistoryGroup simulate_history(World world, int boots, stats::Random& random) {
   world.step = 0;
   return {simulate_boots(world, std::vector<stats::Arm>(static_cast<std::size_t>(boots), stats::Arm::kBase), random)};
 }

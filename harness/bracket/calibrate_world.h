@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "bracket/calibrate_random.h"
 #include "stats/history.h"
+#include "stats/random.h"
 
 namespace bk::bracket {
 
@@ -25,10 +25,10 @@ struct World {
 
 /// One session's boots in this order.
 [[nodiscard]] std::vector<stats::BootValues> simulate_boots(const World& world, const std::vector<stats::Arm>& order,
-                                                            Random& random);
+                                                            stats::Random& random);
 
 /// `boots` base boots of the same world in an earlier session, without the step.
-[[nodiscard]] stats::HistoryGroup simulate_history(World world, int boots, Random& random);
+[[nodiscard]] stats::HistoryGroup simulate_history(World world, int boots, stats::Random& random);
 
 /// "ABBA" as arms.
 [[nodiscard]] std::vector<stats::Arm> arms_of(const std::string& letters);

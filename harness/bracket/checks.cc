@@ -34,7 +34,7 @@ VoidCause check_pair(const Plan& plan, const BootEvidence& first, const BootEvid
                                           first.engine_version, other.engine_version)};
   }
   auto names = knobs_that_differ(first.confirmed, other.confirmed);
-  if (first.arm != other.arm) {
+  if (first.arm != other.arm && !plan.knob.empty()) {
     // A knob that one arm alone confirms hangs on the judged one: a draft's length where the other arm drafts nothing.
     std::erase_if(names, [&](const std::string& name) {
       return name != plan.knob && (!first.confirmed.contains(name) || !other.confirmed.contains(name));
@@ -54,6 +54,7 @@ VoidCause check_pair(const Plan& plan, const BootEvidence& first, const BootEvid
 }  // namespace
 
 VoidCause check_judged_proof(const Plan& plan, stats::Arm arm, const std::vector<boot::Proof>& proofs) {
+  if (plan.knob.empty()) return {};
   const auto judged =
       std::find_if(proofs.begin(), proofs.end(), [&](const boot::Proof& proof) { return proof.knob == plan.knob; });
   const std::string& asked = arm == stats::Arm::kBase ? plan.base_value : plan.cand_value;

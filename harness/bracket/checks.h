@@ -25,13 +25,13 @@ struct BootEvidence {
   std::string engine_version;  ///< empty: not reported
 };
 
-/// The judged knob's proof has to be there and to say what was asked.
+/// The judged knob's proof has to be there and to say what was asked. A plan without a judged knob has none to show.
 [[nodiscard]] VoidCause check_judged_proof(const Plan& plan, stats::Arm arm, const std::vector<boot::Proof>& proofs);
 /// No other knob's proof may contradict what was asked; one without evidence does not.
 [[nodiscard]] VoidCause check_other_proofs(const Plan& plan, stats::Arm arm, const std::vector<boot::Proof>& proofs);
 
-/// Boots of one arm agree in every confirmed knob; boots of different arms differ in the judged one and in no other;
-/// all of them run one engine version.
+/// Boots of one arm agree in every confirmed knob; boots of different arms differ in the judged one, where there is
+/// one, and in no other; all of them run one engine version.
 [[nodiscard]] VoidCause check_boots(const Plan& plan, const std::vector<BootEvidence>& boots);
 
 /// One sample: every request answered, the engine's counters moved forward, no prompt came out of a cache.

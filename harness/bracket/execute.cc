@@ -74,12 +74,22 @@ Status leave_resumable(store::Database& database, store::RowId bracket, const Er
   return fail(error);
 }
 
+/// Whether a look falls on `boots` boots and finds an answer: the rest of the plan is not needed then.
+Result<bool> resolved_at(store::Database& database, const Plan& plan, store::RowId bracket, std::size_t boots) {
+  const auto& looks = plan.options.looks;
+  if (std::find(looks.begin(), looks.end(), static_cast<int>(boots)) == looks.end()) return false;
+  BK_ASSIGN(const Judgement judgement, judge_bracket(database, bracket, plan));
+  return judgement.assessment.state != stats::State::kInconclusive;
+}
+
 Result<VoidCause> run_boots(const Tools& tools, const boot::Profile& profile, const Plan& plan, store::RowId bracket,
                             store::RowId run) {
   BK_TRY(end_stale_boots(tools.database, bracket));
   BK_ASSIGN(const auto todo, positions(tools.database, bracket, plan.order.size()));
   BK_ASSIGN(auto evidence, finished_evidence(tools.database, bracket));
   for (std::size_t i = 0; i < plan.order.size(); ++i) {
+    BK_ASSIGN(const bool enough, resolved_at(tools.database, plan, bracket, i));
+    if (enough) return VoidCause{};
     if (todo[i].done) continue;
     if (tools.stopped && tools.stopped()) return fail(Errc::kInterrupted, "interrupted between two boots");
     OneBoot boot{tools, profile, plan, bracket, run, static_cast<int>(i), todo[i].attempts, evidence};
@@ -125,6 +135,11 @@ Result<Outcome> execute(const Tools& tools, const boot::Profile& profile, const 
   if (*cause) {
     judgement.assessment = stats::void_assessment(cause->reason, cause->sentence);
     return finish(tools.database, plan, bracket, std::move(judgement), "void");
+  }
+  if (plan.is_baseline()) {  // nothing was compared: there is nothing to assess
+    BK_TRY(tools.database.set_bracket_state(bracket, "done"));
+    BK_ASSIGN(const int failed, failed_gates(tools.database, bracket));
+    return Outcome{std::move(judgement), failed};
   }
   return finish(tools.database, plan, bracket, std::move(judgement), "done");
 }

@@ -9,28 +9,43 @@ namespace {
 
 /// What decides how much a session still says.
 struct Setting {
-  std::string host, engine_version, profile_hash;
+  std::string host, driver, image, engine_version, profile_hash;
 };
+
+/// GPU driver and image as the boot recorded them; empty: not recorded.
+Setting setting_of(const store::BootRow& boot, const std::string& host) {
+  Setting setting{host, "", boot.image_digest, boot.engine_version, boot.profile_hash};
+  const auto machine = parse_json(boot.machine_json.empty() ? "{}" : boot.machine_json);
+  if (!machine) return setting;
+  const Json& state = (*machine)["host"];
+  for (const Json& gpu : state["gpus"].items()) setting.driver += gpu["driver_version"].as_string().value_or("") + ";";
+  return setting;
+}
 
 double weight_of(const Setting& then, const Setting& today) {
   double weight = 1;
   if (then.host != today.host) weight *= kDifferingHost;
+  if (then.driver != today.driver) weight *= kDifferingDriver;
+  if (then.image != today.image) weight *= kDifferingImage;
   if (then.engine_version != today.engine_version) weight *= kDifferingEngine;
   if (then.profile_hash != today.profile_hash) weight *= kDifferingProfile;
   return weight;
 }
 
-/// Today's setting: this host, the planned profile, and the engine of the bracket's own latest base boot, else of the
-/// latest in history.
+/// Today's setting: this host, the planned profile, and driver, image and engine of the bracket's own latest base boot,
+/// else of the latest in history.
 Result<Setting> setting_of_today(store::Database& database, const Plan& plan, std::optional<store::RowId> bracket,
                                  const std::vector<store::HistoryBoot>& history) {
-  Setting today{store::this_host().fingerprint, history.empty() ? "" : history.back().boot.engine_version,
-                plan.profile_hash};
-  if (!bracket) return today;
-  BK_ASSIGN(const auto boots, database.boots(*bracket));
-  for (const store::BootRow& boot : boots) {
-    if (boot.state == "done" && boot.arm == "base") today.engine_version = boot.engine_version;
+  Setting today;
+  if (!history.empty()) today = setting_of(history.back().boot, "");
+  if (bracket) {
+    BK_ASSIGN(const auto boots, database.boots(*bracket));
+    for (const store::BootRow& boot : boots) {
+      if (boot.state == "done" && boot.arm == "base") today = setting_of(boot, "");
+    }
   }
+  today.host = store::this_host().fingerprint;
+  today.profile_hash = plan.profile_hash;
   return today;
 }
 
@@ -46,7 +61,7 @@ Result<BaseHistory> base_history(store::Database& database, const Plan& plan,
   };
   std::vector<Session> sessions;
   for (const store::HistoryBoot& row : rows) {
-    const Setting then{row.host_fingerprint, row.boot.engine_version, row.boot.profile_hash};
+    const Setting then = setting_of(row.boot, row.host_fingerprint);
     BK_ASSIGN(stats::BootValues values, values_of_boot(database, row.boot, plan.metric, plan.cell));
     const double weight = weight_of(then, today);
     // Boots outside a bracket begin a session when their count starts again; so does a change of the setting.
@@ -75,7 +90,8 @@ std::string history_text(const BaseHistory& history, const std::string& profile)
   std::string text =
       fmt::format("Boot noise is also judged by {} earlier base boots of profile {}", history.boots, profile);
   if (history.discounted > 0) {
-    text += fmt::format(", {} of them at less weight: host, engine version or profile differed", history.discounted);
+    text += fmt::format(", {} of them at less weight: host, driver, image, engine version or profile differed",
+                        history.discounted);
   }
   return text + ".";
 }

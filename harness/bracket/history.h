@@ -12,12 +12,13 @@ namespace bk::bracket {
 struct BaseHistory {
   std::vector<stats::HistoryGroup> groups;
   int boots = 0;       ///< in groups that count
-  int discounted = 0;  ///< of these, on another host, engine version or profile text than today's
+  int discounted = 0;  ///< of these, on another host, driver, image, engine version or profile text than today's
 };
 
-/// What a group's degrees of freedom are multiplied by for each of host, engine version and profile that differs: boot
-/// noise mostly stays what it is, but nobody knows by how much.
-inline constexpr double kDifferingHost = 0.25, kDifferingEngine = 0.5, kDifferingProfile = 0.5;
+/// What a group's degrees of freedom are multiplied by for each of these that differs: boot noise mostly stays what it
+/// is, but nobody knows by how much.
+inline constexpr double kDifferingHost = 0.25, kDifferingDriver = 0.5, kDifferingImage = 0.5, kDifferingEngine = 0.5,
+                        kDifferingProfile = 0.5;
 
 /// Reads them. Sessions with a single base boot say nothing about scatter and are left out.
 [[nodiscard]] Result<BaseHistory> base_history(store::Database& database, const Plan& plan,

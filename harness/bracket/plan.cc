@@ -6,6 +6,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "bracket/stored_plan.h"
+#include "stats/sequential.h"
 
 namespace bk::bracket {
 namespace {
@@ -78,9 +79,35 @@ std::string first_difference(const std::string& before, const std::string& after
   return "\"" + was + "\" is now \"" + is + "\"";
 }
 
+/// Everything but the judged knob and the order.
+Result<Plan> common_plan(const boot::Profile& profile, const boot::Arm& base, const boot::Arm& cand,
+                         const PlanOptions& options) {
+  const auto& concurrency = options.decode.concurrency;
+  if (std::find(concurrency.begin(), concurrency.end(), 1) == concurrency.end()) {
+    return fail(Errc::kUsage, "a bracket is judged at C = 1: add 1 to the concurrencies", "--conc");
+  }
+  Plan plan;
+  plan.profile = profile.name;
+  plan.profile_hash = boot::profile_hash(profile);
+  plan.profile_text = boot::canonical_text(profile);
+  plan.base = base.set;
+  plan.cand = cand.set;
+  plan.base_hash = boot::arm_hash(profile, base);
+  plan.cand_hash = boot::arm_hash(profile, cand);
+  plan.options = options;
+  plan.options.decode.seed = options.seed;
+  plan.options.decode.stopped = nullptr;
+  return plan;
+}
+
 }  // namespace
 
-std::string Plan::axis() const { return fmt::format("{} {} -> {}", knob, base_value, cand_value); }
+std::string Plan::axis() const {
+  if (is_baseline()) return "baseline";
+  return knob.empty() ? "no difference" : fmt::format("{} {} -> {}", knob, base_value, cand_value);
+}
+
+bool Plan::is_baseline() const { return std::find(order.begin(), order.end(), stats::Arm::kCand) == order.end(); }
 
 stats::Rules Plan::rules() const {
   stats::Rules rules;
@@ -88,6 +115,26 @@ stats::Rules Plan::rules() const {
   rules.alpha = options.alpha;
   rules.band = options.band;
   return rules;
+}
+
+stats::Rules Plan::rules_at(std::size_t boots) const {
+  stats::Rules at = rules();
+  if (options.looks.empty()) return at;
+  const auto alphas = stats::look_alphas(order, options.looks, at.drift, at.alpha);
+  for (std::size_t i = 0; alphas && i < alphas->size(); ++i) {
+    if (i == 0 || static_cast<std::size_t>(options.looks[i]) <= boots) at.alpha = (*alphas)[i];
+  }
+  return at;
+}
+
+Result<std::vector<int>> looks_between(int first, int most) {
+  constexpr int kFewest = 4;  // arm, drift and level take three
+  if (first < kFewest) return fail(Errc::kUsage, "the first look needs 4 boots or more", "--boots");
+  if (most <= first) return fail(Errc::kUsage, "more boots are needed than at the first look", "--max-boots");
+  std::vector<int> looks;
+  for (int boots = first; boots < most; boots += 2) looks.push_back(boots);
+  looks.push_back(most);
+  return looks;
 }
 
 std::vector<stats::Arm> boot_order(int boots) {
@@ -100,27 +147,22 @@ std::vector<stats::Arm> boot_order(int boots) {
 Result<Plan> make_plan(const boot::Profile& profile, const boot::KnobMap& base, const boot::KnobMap& cand,
                        const PlanOptions& options) {
   if (options.boots < 2) return fail(Errc::kUsage, "a bracket needs at least 2 boots", "--boots");
-  const auto& concurrency = options.decode.concurrency;
-  if (std::find(concurrency.begin(), concurrency.end(), 1) == concurrency.end()) {
-    return fail(Errc::kUsage, "a bracket is judged at C = 1: add 1 to the concurrencies", "--conc");
-  }
   BK_ASSIGN(const boot::Arm base_arm, boot::make_arm(profile, "base", base));
   BK_ASSIGN(const boot::Arm cand_arm, boot::make_arm(profile, "cand", cand));
-  Plan plan;
+  BK_ASSIGN(Plan plan, common_plan(profile, base_arm, cand_arm, options));
   BK_ASSIGN(plan.knob, boot::differing_knob(base_arm, cand_arm));
   plan.base_value = base_arm.resolved.at(plan.knob);
   plan.cand_value = cand_arm.resolved.at(plan.knob);
-  plan.profile = profile.name;
-  plan.profile_hash = boot::profile_hash(profile);
-  plan.profile_text = boot::canonical_text(profile);
-  plan.base = base;
-  plan.cand = cand;
-  plan.base_hash = boot::arm_hash(profile, base_arm);
-  plan.cand_hash = boot::arm_hash(profile, cand_arm);
   plan.order = boot_order(options.boots);
-  plan.options = options;
-  plan.options.decode.seed = options.seed;
-  plan.options.decode.stopped = nullptr;
+  return plan;
+}
+
+Result<Plan> make_same_plan(const boot::Profile& profile, const boot::KnobMap& knobs,
+                            const std::vector<stats::Arm>& order, const PlanOptions& options) {
+  BK_ASSIGN(const boot::Arm arm, boot::make_arm(profile, "base", knobs));
+  BK_ASSIGN(Plan plan, common_plan(profile, arm, arm, options));
+  plan.order = order;
+  plan.options.boots = static_cast<int>(order.size());
   return plan;
 }
 
@@ -136,6 +178,11 @@ Json to_json(const Plan& plan) {
   j.set("primary_metric", plan.metric).set("primary_cell", plan.cell).set("better", to_string(plan.better));
   j.set("order", std::move(order)).set("decode", decode_json(plan.options.decode));
   j.set("gate_contexts", std::move(contexts)).set("alpha", plan.options.alpha).set("band", plan.options.band);
+  if (!plan.options.looks.empty()) {
+    Json looks = Json::array();
+    for (const int boots : plan.options.looks) looks.push(boots);
+    j.set("looks", std::move(looks));
+  }
   // As text: a seed may use all 64 bits, and JSON numbers do not.
   j.set("seed", fmt::format("{}", plan.options.seed)).set("profile_text", plan.profile_text);
   return j;
@@ -163,6 +210,9 @@ Result<Plan> plan_from_json(const Json& json) {
   for (const Json& arm : json["order"].items()) {
     plan.order.push_back(arm.as_string() == "cand" ? stats::Arm::kCand : stats::Arm::kBase);
   }
+  for (const Json& boots : json["looks"].items()) {
+    plan.options.looks.push_back(static_cast<int>(boots.as_int().value_or(0)));
+  }
   plan.options.boots = static_cast<int>(plan.order.size());
   plan.options.alpha = in.number("alpha");
   plan.options.band = in.number("band");
@@ -186,7 +236,8 @@ std::string what_changed(const Plan& stored, const boot::Profile& now) {
     return fmt::format("profile {}: {}", stored.profile,
                        first_difference(stored.profile_text, boot::canonical_text(now)));
   }
-  const auto current = make_plan(now, stored.base, stored.cand, stored.options);
+  const auto current = stored.knob.empty() ? make_same_plan(now, stored.base, stored.order, stored.options)
+                                           : make_plan(now, stored.base, stored.cand, stored.options);
   if (!current) return current.error().text();
   if (current->base_hash != stored.base_hash) return "the base arm's knobs";
   if (current->cand_hash != stored.cand_hash) return "the candidate's knobs";

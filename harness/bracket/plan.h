@@ -14,8 +14,9 @@ namespace bk::bracket {
 
 /// What every boot measures and how it is judged.
 struct PlanOptions {
-  int boots = 3;                                     ///< 2 or more; base, cand, base, cand …
-  leg::DecodePlan decode;                            ///< the C = 1 cell is judged
+  int boots = 3;                ///< 2 or more; base, cand, base, cand …
+  std::vector<int> looks = {};  ///< boots after which an early end is asked for, the last is all; empty: no early end
+  leg::DecodePlan decode;       ///< the C = 1 cell is judged
   std::vector<std::int64_t> gate_contexts = {2048};  ///< check-quality's contexts; empty: no gate
   double alpha = 0.05;
   double band = 0.005;  ///< practical band as a ratio
@@ -28,16 +29,23 @@ struct Plan {
       profile_text;                          ///< profile_text: boot::canonical_text(), so that a change can be named
   boot::KnobMap base, cand;                  ///< what each arm sets
   std::string base_hash, cand_hash;          ///< boot::arm_hash()
-  std::string knob, base_value, cand_value;  ///< the one knob that differs
+  std::string knob, base_value, cand_value;  ///< the one knob that differs; empty where none does
   std::string metric = "decode_tok_s", cell = "C=1";  ///< primary
   stats::Better better = stats::Better::kHigher;
   std::vector<stats::Arm> order;  ///< shape: one a boot
   PlanOptions options;
 
-  [[nodiscard]] std::string axis() const;  ///< "GATEFUSE 0 -> 1"
+  [[nodiscard]] std::string axis() const;  ///< "GATEFUSE 0 -> 1", "no difference", "baseline"
+  [[nodiscard]] bool is_baseline() const;  ///< base boots alone: nothing is compared
   [[nodiscard]] const boot::KnobMap& knobs(stats::Arm arm) const { return arm == stats::Arm::kBase ? base : cand; }
   [[nodiscard]] stats::Rules rules() const;
+  /// The rules after `boots` boots: with looks, the share of alpha that this look may spend.
+  [[nodiscard]] stats::Rules rules_at(std::size_t boots) const;
 };
+
+/// A first look after `first` boots, then after every two more until `most`. kUsage when the first leaves no degree of
+/// freedom, or `most` is not above it.
+[[nodiscard]] Result<std::vector<int>> looks_between(int first, int most);
 
 /// base, cand, base, cand … for `boots` boots.
 [[nodiscard]] std::vector<stats::Arm> boot_order(int boots);
@@ -46,6 +54,11 @@ struct Plan {
 /// in exactly one, a plan without the cell C=1, fewer than 2 boots.
 [[nodiscard]] Result<Plan> make_plan(const boot::Profile& profile, const boot::KnobMap& base, const boot::KnobMap& cand,
                                      const PlanOptions& options);
+
+/// Boots that all run one configuration: base boots alone build history, alternating arms are a bracket whose answer is
+/// known to be "no difference".
+[[nodiscard]] Result<Plan> make_same_plan(const boot::Profile& profile, const boot::KnobMap& knobs,
+                                          const std::vector<stats::Arm>& order, const PlanOptions& options);
 
 [[nodiscard]] Json to_json(const Plan& plan);
 /// kParse when a member is missing or of the wrong kind.

@@ -42,7 +42,7 @@ void need_boots(Assessment& a, const Rules& rules) {
   a.boots_needed = boots_to_resolve(*effect.estimate, sd, a.estimates.boots, rules, more_df);
 }
 
-void decide(Assessment& a, const Rules& rules) {
+void decide_on(Assessment& a, const Rules& rules) {
   const Effect& effect = deciding(a);
   a.state = State::kInconclusive;
   if (!effect.p) {
@@ -76,7 +76,7 @@ void decide(Assessment& a, const Rules& rules) {
 }
 
 void finish(Assessment& a, const Rules& rules) {
-  decide(a, rules);
+  decide_on(a, rules);
   if (a.state == State::kInconclusive) need_boots(a, rules);
   a.sentence = sentence_of(a, rules);
 }
@@ -110,14 +110,24 @@ double to_pct(double log_effect) { return 100 * std::expm1(log_effect); }
 std::optional<int> boots_to_resolve(double effect, double boot_sd, int boots, const Rules& rules, double more_df) {
   const double room = std::fabs(std::fabs(effect) - std::log1p(rules.band));
   const int terms = rules.drift ? 3 : 2;
-  // Base first and last, and at least two degrees of freedom of its own: with one, t is 12.7.
-  for (int n = std::max(5, boots + 1 + boots % 2); n <= kMostBoots; n += 2) {
+  const auto resolved = [&](int n) {
     // Alternating boots of an odd number are symmetric in time: arm and drift do not share variance.
     const int base = (n + 1) / 2, cand = (n - 1) / 2;
     const double variance = boot_sd * boot_sd * (1.0 / base + 1.0 / cand);
-    if (t_quantile(1 - rules.alpha / 2, n - terms + more_df) * std::sqrt(variance) < room) return n;
+    return t_quantile(1 - rules.alpha / 2, n - terms + more_df) * std::sqrt(variance) < room;
+  };
+  // Base first and last, and at least two degrees of freedom of its own: with one, t is 12.7.
+  int low = std::max(5, boots + 1 + boots % 2), high = kMostBoots - 1;
+  if (low > high || !resolved(high)) return std::nullopt;
+  while (low < high) {
+    const int middle = low + (high - low) / 4 * 2;
+    if (resolved(middle)) {
+      high = middle;
+    } else {
+      low = middle + 2;
+    }
   }
-  return std::nullopt;
+  return low;
 }
 
 std::vector<std::optional<double>> holm(const std::vector<std::optional<double>>& p) {
@@ -137,6 +147,14 @@ std::vector<std::optional<double>> holm(const std::vector<std::optional<double>>
 
 Assessment assess(const std::vector<BootValues>& boots, const Rules& rules) {
   return assess_all({Declared{boots, rules}}).front();
+}
+
+Assessment decide(Estimates estimates, const Rules& rules) {
+  Assessment a;
+  a.estimates = std::move(estimates);
+  choose_basis(a, rules);
+  decide_on(a, rules);
+  return a;
 }
 
 std::vector<Assessment> assess_all(const std::vector<Declared>& metrics) {

@@ -59,9 +59,12 @@ struct Estimates {
   std::optional<double> parallel_p;  ///< p of "both arms have one slope"
   std::optional<double> mean_acceptance;
   bool acceptance_overlaps = true;  ///< false: no sample of one arm lies in the other's range of acceptance
-  std::optional<double> within_sd;  ///< between samples of one boot, log scale
+  /// Between samples of one boot, log scale: as measured, and at equal acceptance. pair_scale(), so that a stalled
+  /// request does not move it.
+  std::optional<double> within_sd, within_sd_equal_acceptance;
   int boots = 0, base_boots = 0, cand_boots = 0;
   int excluded_samples = 0;  ///< not finite or not positive
+  int outlying_samples = 0;  ///< far from their boot's others (kOutlyingInScales); they are kept
 };
 
 /// Which of the three effects the decision rests on.
@@ -99,6 +102,9 @@ inline constexpr int kMostBoots = 200;
 
 /// One metric, estimated and decided.
 [[nodiscard]] Assessment assess(const std::vector<BootValues>& boots, const Rules& rules);
+
+/// The decision alone, for estimates that were made another way. Leaves `sentence` and `boots_needed` empty.
+[[nodiscard]] Assessment decide(Estimates estimates, const Rules& rules);
 
 /// Smallest odd number of alternating boots (base first), more than `boots`, whose interval would clear the band around
 /// an effect of this size, or lie inside it. Nothing above kMostBoots.

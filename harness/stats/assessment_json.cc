@@ -46,8 +46,9 @@ Json to_json(const Assessment& a) {
   j.set("slopes_parallel_p", e.parallel_p);
   j.set("mean_acceptance", e.mean_acceptance).set("acceptance_overlaps", e.acceptance_overlaps);
   j.set("within_boot_sd_log_points", scaled(e.within_sd, 100));
+  j.set("within_boot_sd_equal_acceptance_log_points", scaled(e.within_sd_equal_acceptance, 100));
   j.set("boots", e.boots).set("base_boots", e.base_boots).set("cand_boots", e.cand_boots);
-  j.set("excluded_samples", e.excluded_samples);
+  j.set("excluded_samples", e.excluded_samples).set("outlying_samples", e.outlying_samples);
   j.set("boots_needed", a.boots_needed).set("boot_sd_assumed", a.boot_sd_assumed);
   j.set("p_adjusted", a.p_adjusted);
   return j;

@@ -7,6 +7,7 @@
 #include "stats/step_check.h"
 #include "stats/student.h"
 #include "stats/summary.h"
+#include "stats/within.h"
 
 namespace bk::stats {
 namespace {
@@ -107,6 +108,29 @@ double mean_of(const std::vector<double>& values) {
   return mean;
 }
 
+std::vector<Group> values_of(const std::vector<LogBoot>& boots) {
+  std::vector<Group> groups;
+  for (const LogBoot& boot : boots) {
+    Group y;
+    for (const LogSample& s : boot.samples) y.push_back(s.y);
+    groups.push_back(std::move(y));
+  }
+  return groups;
+}
+
+std::optional<double> within_sd(const std::vector<LogBoot>& boots) { return pair_scale(values_of(boots)); }
+
+int outlying(const std::vector<LogBoot>& boots) {
+  const double limit = kOutlyingInScales * within_sd(boots).value_or(0);
+  if (!(limit > 0)) return 0;
+  int count = 0;
+  for (const Group& group : values_of(boots)) {
+    const double level = *median(group);
+    for (const double y : group) count += std::fabs(y - level) > limit ? 1 : 0;
+  }
+  return count;
+}
+
 void estimate_acceptance(std::vector<LogBoot> boots, const Rules& rules, Estimates& out) {
   for (LogBoot& boot : boots) {
     auto& s = boot.samples;
@@ -131,28 +155,14 @@ void estimate_acceptance(std::vector<LogBoot> boots, const Rules& rules, Estimat
   out.parallel_p = slope->parallel_p;
   const auto covariate = boot_means(boots, [](const LogSample& s) { return s.x; });
   const double middle = mean_of(covariate);
-  std::vector<double> adjusted;
-  for (const LogBoot& boot : boots) {
-    std::vector<double> values;
-    for (const LogSample& s : boot.samples) values.push_back(s.y - slope->value * (s.x - middle));
-    adjusted.push_back(*median(values));
+  for (LogBoot& boot : boots) {
+    for (LogSample& s : boot.samples) s.y -= slope->value * (s.x - middle);
   }
+  out.within_sd_equal_acceptance = within_sd(boots);
+  out.outlying_samples = outlying(boots);
+  const auto adjusted = boot_medians(boots);
   out.equal_acceptance = fit_boots(boots, adjusted, rules, rules.history.equal_acceptance).arm;
   add_slope_variance(out.equal_acceptance, *slope, fit_boots(boots, covariate, rules, std::nullopt).arm, rules.alpha);
-}
-
-std::optional<double> within_sd(const std::vector<LogBoot>& boots) {
-  double squares = 0, df = 0;
-  for (const LogBoot& boot : boots) {
-    std::vector<double> y;
-    for (const LogSample& s : boot.samples) y.push_back(s.y);
-    const Summary summary = summarize(y);
-    if (!summary.sd) continue;
-    squares += *summary.sd * *summary.sd * static_cast<double>(summary.n - 1);
-    df += static_cast<double>(summary.n - 1);
-  }
-  if (df <= 0) return std::nullopt;
-  return std::sqrt(squares / df);
 }
 
 }  // namespace
@@ -172,6 +182,7 @@ Estimates estimate(const std::vector<BootValues>& boots, const Rules& rules) {
   out.drift = fit.drift;
   if (!rules.drift) out.drift.reason = "drift_not_in_the_model";
   out.within_sd = within_sd(logs);
+  out.outlying_samples = outlying(logs);
   estimate_acceptance(logs, rules, out);
   return out;
 }

@@ -27,4 +27,7 @@ inline constexpr int kDriftedGroup = 5;
 /// Source: Satterthwaite, "An approximate distribution of estimates of variance components", Biometrics 2 (1946).
 [[nodiscard]] History boot_history(const std::vector<HistoryGroup>& groups, const std::vector<BootValues>& bracket);
 
+/// The same for boots that are still planned, of `samples` (1 or more) each.
+[[nodiscard]] History planned_history(const std::vector<HistoryGroup>& groups, int samples);
+
 }  // namespace bk::stats

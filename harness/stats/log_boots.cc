@@ -5,30 +5,31 @@
 
 #include "stats/student.h"
 #include "stats/summary.h"
+#include "stats/within.h"
 
 namespace bk::stats {
 namespace {
 
-/// Sums of within-boot deviations of log value (y) and covariate (x) of one arm: what is common to a boot is gone.
-struct Within {
-  double xx = 0, xy = 0, yy = 0;
-  /// Squares that a line of this slope leaves.
-  [[nodiscard]] double rest(double slope) const { return std::max(0.0, yy - 2 * slope * xy + slope * slope * xx); }
+/// What is left of a common line that one arm alone would explain by a line of its own.
+struct OwnLine {
+  double xx = 0, xy = 0;
+  [[nodiscard]] double more() const { return xy / xx; }
 };
 
-void add_within(const LogBoot& boot, Within& w) {
-  double y_mean = 0, x_mean = 0;
-  const auto n = static_cast<double>(boot.samples.size());
-  for (const LogSample& s : boot.samples) {
-    y_mean += s.y / n;
-    x_mean += s.x / n;
+OwnLine own_line(const std::vector<LogBoot>& boots, const WithinLine& line, Arm arm) {
+  OwnLine own;
+  for (std::size_t i = 0; i < boots.size(); ++i) {
+    if (boots[i].arm != arm) continue;
+    double mean = 0;
+    const auto& samples = boots[i].samples;
+    for (const LogSample& s : samples) mean += s.x / static_cast<double>(samples.size());
+    for (std::size_t j = 0; j < samples.size(); ++j) {
+      const double x = samples[j].x - mean;
+      own.xx += x * x;
+      own.xy += x * line.rest[i][j];
+    }
   }
-  for (const LogSample& s : boot.samples) {
-    const double x = s.x - x_mean, y = s.y - y_mean;
-    w.xx += x * x;
-    w.xy += x * y;
-    w.yy += y * y;
-  }
+  return own;
 }
 
 }  // namespace
@@ -58,25 +59,20 @@ std::vector<LogBoot> log_boots(const std::vector<BootValues>& boots, int& exclud
 }
 
 std::optional<Slope> pooled_slope(const std::vector<LogBoot>& boots) {
-  constexpr double kLeastSpread = 1e-4;  // a hundredth of a point of acceptance is rounding, not luck
-  Within arms[2];
-  double df = -static_cast<double>(boots.size()) - 1;
-  for (const LogBoot& boot : boots) {
-    add_within(boot, arms[boot.arm == Arm::kCand ? 1 : 0]);
-    df += static_cast<double>(boot.samples.size());
+  std::vector<PairedGroup> groups(boots.size());
+  for (std::size_t i = 0; i < boots.size(); ++i) {
+    for (const LogSample& s : boots[i].samples) {
+      groups[i].x.push_back(s.x);
+      groups[i].y.push_back(s.y);
+    }
   }
-  const Within all{arms[0].xx + arms[1].xx, arms[0].xy + arms[1].xy, arms[0].yy + arms[1].yy};
-  if (df < 1 || std::sqrt(all.xx / (df + 1)) < kLeastSpread) return std::nullopt;
-  Slope slope;
-  slope.value = all.xy / all.xx;
-  slope.df = df;
-  slope.variance = all.rest(slope.value) / df / all.xx;
-  // A line of its own for each arm: their difference against what both leave.
-  if (arms[0].xx > 0 && arms[1].xx > 0 && df > 1) {
-    const double base = arms[0].xy / arms[0].xx, cand = arms[1].xy / arms[1].xx;
-    const double rest = arms[0].rest(base) + arms[1].rest(cand);
-    const double variance = rest / (df - 1) * (1 / arms[0].xx + 1 / arms[1].xx);
-    if (variance > 0) slope.parallel_p = t_two_sided_p((cand - base) / std::sqrt(variance), df - 1);
+  const auto line = within_line(groups);
+  if (!line) return std::nullopt;
+  Slope slope{line->slope, line->variance / line->xx, static_cast<double>(line->df), std::nullopt};
+  const OwnLine base = own_line(boots, *line, Arm::kBase), cand = own_line(boots, *line, Arm::kCand);
+  const double variance = line->variance * (1 / base.xx + 1 / cand.xx);
+  if (base.xx > 0 && cand.xx > 0 && variance > 0) {
+    slope.parallel_p = t_two_sided_p((cand.more() - base.more()) / std::sqrt(variance), slope.df);
   }
   return slope;
 }

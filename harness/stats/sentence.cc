@@ -76,7 +76,42 @@ std::string sentence_of(const Assessment& a, const Rules& rules) {
   } else if (a.basis == Basis::kEqualAcceptance) {
     text += "; at equal acceptance";
   }
-  return text + ".";
+  text += ".";
+  const int outlying = a.estimates.outlying_samples;
+  if (outlying > 0) {
+    text += fmt::format(" {} {} far from the others of {} boot; kept, and of little weight.", outlying,
+                        outlying == 1 ? "sample lies" : "samples lie", outlying == 1 ? "its" : "their");
+  }
+  return text;
+}
+
+std::string pair_sentence(const PairAssessment& pairs, const Rules& rules) {
+  const Assessment& a = pairs.assessment;
+  const Estimates& e = a.estimates;
+  const Effect& effect = a.basis == Basis::kRaw ? e.raw : e.equal_acceptance;
+  const double band = 100 * rules.band;
+  std::string text;
+  if (effect.reason == "boot_variance_unknown") {
+    text = fmt::format("{} compares two live boots of which nobody knows how they differ; build history first",
+                       interval_text(effect));
+  } else if (!effect.p) {
+    text = fmt::format("{} pairs leave no interval ({})", pairs.check.pairs, a.reason);
+  } else if (a.state == State::kBetter || a.state == State::kWorse) {
+    text = fmt::format("The candidate is {}: {}, beyond the practical band of {:.2g} %, by {} pairs",
+                       to_string(a.state), interval_text(effect), band, pairs.check.pairs);
+  } else if (a.state == State::kSame) {
+    text = fmt::format("No difference that matters: {} lies inside the practical band of {:.2g} %, by {} pairs",
+                       interval_text(effect), band, pairs.check.pairs);
+  } else {
+    text = why_open(a, effect, rules) + fmt::format(", by {} pairs", pairs.check.pairs);
+  }
+  if (a.basis == Basis::kEqualAcceptance) text += "; at equal acceptance";
+  text += ".";
+  if (pairs.check.boots_counted) {
+    text +=
+        " Two live boots: taking turns removes drift and not the difference between boots, which is in the interval.";
+  }
+  return text;
 }
 
 }  // namespace bk::stats

@@ -1,6 +1,10 @@
 #include "stats/sequential.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include "stats/random.h"
+#include "stats/student.h"
 
 namespace bk::stats {
 namespace {
@@ -22,59 +26,102 @@ double spent(double fraction, double alpha) {
   return 4 * upper_normal(normal_quantile(alpha / 4) / std::sqrt(fraction));
 }
 
-/// The density of Brownian motion at the last look, over paths that no look has stopped.
-struct Paths {
-  std::vector<double> at, density;
-  double step = 0;
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
 
-  /// P(the path leaves [-bound, bound] at a time `more` later).
-  [[nodiscard]] double crossing(double more, double bound) const {
-    double p = 0;
-    for (std::size_t i = 0; i < at.size(); ++i) {
-      p += density[i] * step *
-           (upper_normal((bound - at[i]) / std::sqrt(more)) + upper_normal((bound + at[i]) / std::sqrt(more)));
+/// The model of the first boots as orthonormal columns, the arm's the last: a t value is two products away.
+struct Look {
+  std::vector<std::vector<double>> columns;
+  double information = 0;  ///< about the arm, in boots
+
+  Look(const std::vector<Arm>& order, int boots, bool drift) {
+    std::vector<double> constant, time, arm;
+    for (int i = 0; i < boots; ++i) {
+      constant.push_back(1);
+      time.push_back(i);
+      arm.push_back(order[static_cast<std::size_t>(i)] == Arm::kCand ? 1 : 0);
     }
-    return p;
+    add(constant);
+    if (drift) add(time);
+    information = add(arm);
+  }
+  [[nodiscard]] std::size_t boots() const { return columns.front().size(); }
+  [[nodiscard]] double df() const { return static_cast<double>(boots()) - static_cast<double>(columns.size()); }
+  /// @param values  of at least this look's boots
+  [[nodiscard]] double t(const std::vector<double>& values) const {
+    double squares = 0, along = 0;
+    for (std::size_t i = 0; i < boots(); ++i) squares += values[i] * values[i];
+    for (const auto& column : columns) {
+      along = dot(column, values);
+      squares -= along * along;
+    }
+    return std::fabs(along) / std::sqrt(squares / df());
   }
 
-  void go_on(double more, double bound) {
-    constexpr int kPoints = 400;
-    Paths next;
-    next.step = 2 * bound / kPoints;
-    for (int k = 0; k < kPoints; ++k) {
-      const double x = -bound + (k + 0.5) * next.step;
-      double sum = 0;
-      for (std::size_t i = 0; i < at.size(); ++i) {
-        const double z = x - at[i];
-        sum += density[i] * step * std::exp(-0.5 * z * z / more) / std::sqrt(2 * M_PI * more);
-      }
-      next.at.push_back(x);
-      next.density.push_back(sum);
+ private:
+  /// The squared length that the columns before it leave.
+  double add(std::vector<double> column) {
+    for (const auto& before : columns) {
+      const double share = dot(before, column);
+      for (std::size_t i = 0; i < column.size(); ++i) column[i] -= share * before[i];
     }
-    *this = std::move(next);
+    const double squares = dot(column, column);
+    for (double& v : column) v /= std::sqrt(squares);
+    columns.push_back(std::move(column));
+    return squares;
   }
 };
 
+/// One simulated bracket that no look has stopped yet.
+struct Path {
+  std::vector<double> boots;
+  double t = 0;
+};
+
+Result<std::vector<Look>> make_looks(const std::vector<Arm>& order, const std::vector<int>& looks, bool drift) {
+  constexpr double kLeastInformation = 1e-9;
+  std::vector<Look> out;
+  int before = 0;
+  for (const int boots : looks) {
+    if (boots <= before) return fail(Errc::kUsage, "looks have to come at rising numbers of boots");
+    if (static_cast<std::size_t>(boots) > order.size()) return fail(Errc::kUsage, "a look comes after the last boot");
+    out.emplace_back(order, boots, drift);
+    if (!(out.back().information > kLeastInformation) || out.back().df() < 1) {
+      return fail(Errc::kUsage, fmt::format("{} boots are too few for a look", boots));
+    }
+    before = boots;
+  }
+  if (static_cast<std::size_t>(before) != order.size()) {
+    return fail(Errc::kUsage, "the last look has to be at all boots");
+  }
+  return out;
+}
+
 }  // namespace
 
-Result<std::vector<double>> look_alphas(const std::vector<double>& fractions, double alpha) {
+Result<std::vector<double>> look_alphas(const std::vector<Arm>& order, const std::vector<int>& looks, bool drift,
+                                        double alpha) {
+  constexpr std::size_t kPaths = 100'000;
   if (!(alpha > 0 && alpha < 1)) return fail(Errc::kUsage, "alpha has to lie between 0 and 1");
-  if (fractions.empty() || fractions.back() != 1) return fail(Errc::kUsage, "the last look has to be at all boots");
-  Paths paths{{0.0}, {1.0}, 1.0};
+  BK_ASSIGN(const std::vector<Look> all, make_looks(order, looks, drift));
+  Random random(1);
+  std::vector<Path> going(kPaths, Path{std::vector<double>(order.size()), 0});
+  for (Path& path : going) {
+    for (double& value : path.boots) value = random.normal();
+  }
   std::vector<double> out;
-  double before = 0, gone = 0;
-  for (const double fraction : fractions) {
-    if (!(fraction > before)) return fail(Errc::kUsage, "looks have to come at rising numbers of boots");
-    const double due = spent(fraction, alpha) - gone, more = fraction - before;
-    double low = 0, high = 40;
-    for (int i = 0; i < 60; ++i) {
-      const double bound = 0.5 * (low + high);
-      (paths.crossing(more, bound) > due ? low : high) = bound;
-    }
-    out.push_back(2 * upper_normal(low / std::sqrt(fraction)));
-    paths.go_on(more, low);
-    before = fraction;
-    gone += due;
+  for (const Look& look : all) {
+    const double due = spent(look.information / all.back().information, alpha);
+    // What was due before and not spent, for want of paths, is due now.
+    const auto end = static_cast<std::size_t>(due * kPaths), gone = kPaths - going.size();
+    const auto stop = going.begin() + static_cast<std::ptrdiff_t>(end > gone ? end - gone : 0);
+    for (Path& path : going) path.t = look.t(path.boots);
+    std::nth_element(going.begin(), stop, going.end(), [](const Path& a, const Path& b) { return a.t > b.t; });
+    out.push_back(out.empty() ? due : t_two_sided_p(stop->t, look.df()));
+    going.erase(going.begin(), stop);
   }
   return out;
 }

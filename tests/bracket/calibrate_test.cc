@@ -2,7 +2,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/file.h"
+#include "base/text.h"
 #include "bracket/calibrate_naive.h"
+#include "calibrate_page.h"
 
 using namespace bk;
 using namespace bk::bracket;
@@ -18,6 +21,22 @@ CalibrationCell named(const std::string& name) {
     if (cell.name == name) return cell;
   }
   FAIL("no cell " << name);
+  return {};
+}
+
+/// Cells of a Markdown table's row, trimmed.
+std::vector<std::string> cells_of(std::string_view line) {
+  std::vector<std::string> cells;
+  for (const auto part : split(line, '|')) cells.emplace_back(trim(part));
+  return cells;
+}
+
+/// What the committed page says of a figure: the measured number.
+std::optional<double> figure_of(const std::string& page, const std::string& name) {
+  for (const auto line : split_lines(page)) {
+    const auto cells = cells_of(line);
+    if (cells.size() > 3 && cells[1] == name) return parse_double(cells[2]);
+  }
   return {};
 }
 
@@ -59,4 +78,28 @@ TEST_CASE("U test: complete separation of 4 and 4") {
   // U = 0: z = (8 - 0.5) / sqrt(12) = 2.165, p = 0.0304.
   CHECK(u_test_p({1, 2, 3, 4}, {5, 6, 7, 8}) == Approx(0.0304).margin(1e-4));
   CHECK(u_test_p({1, 3}, {2, 4}) > 0.5);
+}
+
+TEST_CASE("the committed calibration covers every cell and keeps every bound") {
+  const auto page = read_file(std::string(BK_SOURCE_DIR) + "/docs/calibration.md");
+  REQUIRE(page);
+  for (const CalibrationCell& cell : calibration_cells()) {
+    CAPTURE(cell.name);
+    CHECK(page->find("| " + cell.name + " ") != std::string::npos);
+  }
+  CHECK(page->find("20000 simulated brackets in each cell") != std::string::npos);
+  for (Bound bound : bounds_of({})) {
+    CAPTURE(bound.name);
+    bound.value = figure_of(*page, bound.name);
+    REQUIRE(bound.value);
+    CHECK_FALSE(bound.left(0));
+  }
+}
+
+TEST_CASE("the page shows a figure beside its bound") {
+  const CellResult ledger = run_cell(named(kLedgerCell), 100, 1);
+  const std::string page = bracket_tool::calibration_page({ledger}, figures_of({ledger}), 1, 100);
+  CHECK(figure_of(page, "ledger_rule_false_alarm") == ledger.significant_pct());
+  CHECK(page.find("| naive/ledger_rule/sd1.0 ") != std::string::npos);
+  CHECK(page.find("at most 5.5") != std::string::npos);
 }

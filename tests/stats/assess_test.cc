@@ -250,6 +250,28 @@ TEST_CASE("slopes that differ between the arms are noticed", "[stats]") {
   CHECK(a.basis == Basis::kRaw);
 }
 
+TEST_CASE("a stalled request moves neither the slope nor the interval much, and is not left out in silence",
+          "[stats]") {
+  std::mt19937_64 random(9);
+  World w;
+  w.effect = 0.034;
+  w.boot_sd = 0.002;
+  w.luck_sd = 0.03;
+  w.boots = 5;
+  auto boots = simulate(w, random);
+  const Assessment before = assess(boots, Rules{});
+  boots[3].samples[2].value *= 0.3;
+  const Assessment a = assess(boots, Rules{});
+  CHECK(before.estimates.outlying_samples == 0);
+  CHECK(a.estimates.outlying_samples == 1);
+  CHECK(a.estimates.excluded_samples == 0);
+  CHECK(*a.estimates.slope == Approx(*before.estimates.slope).margin(0.1));
+  CHECK(*a.estimates.equal_acceptance.half_width < 1.5 * *before.estimates.equal_acceptance.half_width);
+  CHECK(*a.estimates.within_sd_equal_acceptance < 0.3 * *a.estimates.within_sd);
+  CHECK(a.state == State::kBetter);
+  CHECK(a.sentence.find("1 sample lies far from the others of its boot") != std::string::npos);
+}
+
 TEST_CASE("missing acceptance leaves the raw effect", "[stats]") {
   auto boots = alternating({60, 62, 60.1, 62.2, 60.2});
   CHECK(assess(boots, Rules{}).estimates.equal_acceptance.reason == "acceptance_missing");

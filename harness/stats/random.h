@@ -2,9 +2,9 @@
 #include <cmath>
 #include <cstdint>
 
-namespace bk::bracket {
+namespace bk::stats {
 
-/// The calibration's own generator: one stream a cell and seed, the same numbers with every standard library.
+/// One stream a seed, the same numbers with every standard library.
 /// Source: SplitMix64, Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
 class Random {
  public:
@@ -36,4 +36,4 @@ class Random {
   bool spare_ready_ = false;
 };
 
-}  // namespace bk::bracket
+}  // namespace bk::stats

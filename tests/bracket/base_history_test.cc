@@ -1,0 +1,123 @@
+#include <catch2/catch.hpp>
+
+#include "base/file.h"
+#include "bracket/history.h"
+#include "bracket/stored_plan.h"
+
+using namespace bk;
+using namespace bk::bracket;
+
+namespace {
+
+/// A database of base boots of profile "p", each with two samples.
+class Past {
+ public:
+  Past() : database_(*store::Database::open(dir_.path() / "results.db")) {
+    host_ = *database_.add_host(store::this_host());
+  }
+
+  store::BootRow row(int position) {
+    store::BootRow boot;
+    boot.host_id = host_;
+    boot.position = position;
+    boot.arm = "base";
+    boot.profile = "p";
+    boot.profile_hash = "hash";
+    boot.engine_version = "1.0";
+    boot.image_digest = "sha256:one";
+    boot.machine_json = R"({"host":{"gpus":[{"driver_version":"580.1"}]}})";
+    boot.started_wall = ++clock_;
+    boot.state = "done";
+    return boot;
+  }
+  void add(const store::BootRow& boot) {
+    const auto id = database_.begin_boot(boot);
+    REQUIRE(id);
+    const auto leg = database_.begin_leg({0, "", {}, *id, "decode", "", "", "", 1, {}, "done", ""});
+    REQUIRE(leg);
+    for (const int i : {0, 1}) {
+      store::SampleRow sample;
+      sample.leg_id = *leg, sample.cell = "C=1", sample.position = i, sample.ok = true;
+      sample.metrics["decode_tok_s"] = {60.0 + i + static_cast<double>(clock_ % 3), ""};
+      REQUIRE(database_.add_sample(sample));
+    }
+  }
+  std::int64_t host_of(const std::string& fingerprint) {
+    store::HostRow host = store::this_host();
+    host.fingerprint = fingerprint;
+    return *database_.add_host(host);
+  }
+  BaseHistory history() {
+    Plan plan;
+    plan.profile = "p";
+    plan.profile_hash = "hash";
+    const auto out = base_history(database_, plan, std::nullopt);
+    REQUIRE(out);
+    return *out;
+  }
+
+ private:
+  TempDir dir_;
+  store::Database database_;
+  store::RowId host_ = 0;
+  std::int64_t clock_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("earlier base boots weigh less for each thing that has changed since", "[bracket]") {
+  struct Row {
+    std::string what;
+    void (*change)(store::BootRow&);
+    double weight;
+  };
+  const Row rows[] = {
+      {"nothing", [](store::BootRow&) {}, 1},
+      {"driver", [](store::BootRow& b) { b.machine_json = R"({"host":{"gpus":[{"driver_version":"570.2"}]}})"; }, 0.5},
+      {"image", [](store::BootRow& b) { b.image_digest = "sha256:two"; }, 0.5},
+      {"engine", [](store::BootRow& b) { b.engine_version = "0.9"; }, 0.5},
+      {"profile", [](store::BootRow& b) { b.profile_hash = "other"; }, 0.5},
+      {"image and engine", [](store::BootRow& b) { b.image_digest = "x", b.engine_version = "0.9"; }, 0.25}};
+  for (const Row& r : rows) {
+    CAPTURE(r.what);
+    Past past;
+    for (int i = 0; i < 3; ++i) {
+      store::BootRow boot = past.row(i);
+      r.change(boot);
+      past.add(boot);
+    }
+    for (int i = 0; i < 2; ++i) past.add(past.row(i));  // today's setting is that of the newest boot
+    const BaseHistory h = past.history();
+    REQUIRE(h.groups.size() == 2);
+    CHECK(h.groups[0].weight == r.weight);
+    CHECK(h.groups[1].weight == 1);
+    CHECK(h.boots == 5);
+    CHECK(h.discounted == (r.weight < 1 ? 3 : 0));
+  }
+}
+
+TEST_CASE("another host counts a quarter", "[bracket]") {
+  Past past;
+  for (int i = 0; i < 2; ++i) {
+    store::BootRow boot = past.row(i);
+    boot.host_id = past.host_of("elsewhere");
+    past.add(boot);
+  }
+  for (int i = 0; i < 2; ++i) past.add(past.row(i));
+  const BaseHistory h = past.history();
+  REQUIRE(h.groups.size() == 2);
+  CHECK(h.groups[0].weight == kDifferingHost);
+}
+
+TEST_CASE("void, failed and interrupted boots are no history", "[bracket]") {
+  Past past;
+  for (const char* state : {"void", "failed", "interrupted", "starting", "running"}) {
+    store::BootRow boot = past.row(0);
+    boot.state = state;
+    past.add(boot);
+  }
+  past.add(past.row(0));
+  CHECK(past.history().boots == 0);  // one boot alone says nothing of scatter
+  past.add(past.row(1));
+  CHECK(past.history().boots == 2);
+}
