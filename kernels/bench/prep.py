@@ -168,4 +168,4 @@ def bench(lib, table, check):
         print(f"#   prep_fused C={requests} at {start}: events around the step {gpu:.1f} us, eager {their_gpu:.1f}; copy and launch "
               f"back to back {alone:.2f} us, with 256 bytes copied {little:.2f}; {fused.job.bytes} bytes; eager / ours {theirs[0] / ours[0]:.1f}", flush=True)
         table.add(f"prep_fused C={requests} at {start}, host + GPU", ours, {"eager chain of 46 tensors": theirs}, fused.job.bytes,
-                  50e9, theirs[0] / 12 if requests == 1 else None)
+                  50e9, round(theirs[0] / 12, 1) if requests == 1 else None)

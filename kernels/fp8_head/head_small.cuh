@@ -2,7 +2,7 @@
 
 #include <cuda_fp16.h>
 
-#include "common/device.cuh"
+#include "common/fp8.cuh"
 #include "fp8_head/fp8_head.h"
 
 // Up to 8 tokens. A block reads 16 rows of the weights at a time, which are one stretch of memory; each warp has 256
@@ -17,20 +17,6 @@ constexpr int kSmallRows = 16;
 constexpr int kSmallSlice = 256;  // columns of a warp
 constexpr int kSmallSteps = 4;    // of 64 columns
 constexpr int kSmallWarps = 16;
-
-__device__ inline void mma_fp16(float (&c)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t a2, std::uint32_t a3,
-                                std::uint32_t b0, std::uint32_t b1) {
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-               : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
-}
-
-/// 4 E4M3 bytes to two pairs of fp16.
-__device__ inline void widen_fp16(std::uint32_t bytes, std::uint32_t& low, std::uint32_t& high) {
-  asm("{\n .reg .b16 a, b;\n mov.b32 {a, b}, %2;\n cvt.rn.f16x2.e4m3x2 %0, a;\n cvt.rn.f16x2.e4m3x2 %1, b;\n}"
-      : "=r"(low), "=r"(high)
-      : "r"(bytes));
-}
 
 /// A piece of a tile: half of each warp's columns, 16 rows of 128 bytes.
 constexpr int kPieceSteps = 2;

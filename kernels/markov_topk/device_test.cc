@@ -96,7 +96,8 @@ TEST_CASE("a thousand markov_topk launches agree bit for bit, in bf16 too") {
 
 TEST_CASE("topk_select gives the reference's indices, with ties and NaN") {
   Draw draw;
-  for (const auto& [v, count] : {std::pair{129280, 512}, {1000, 1000}, {5001, 17}, {33, 1}, {40000, 2000}, {300000, 700}}) {
+  for (const auto& [v, count] :
+       {std::pair{129280, 512}, {1000, 1000}, {5001, 17}, {33, 1}, {40000, 2000}, {300000, 700}}) {
     INFO("seed " << draw.seed() << " v " << v << " count " << count);
     for (const float step : {0.0f, 0.25f}) {
       std::vector<float> row = draw.floats(static_cast<std::size_t>(v), 1.0f);
