@@ -6,6 +6,7 @@
 #include "figures.h"
 #include "rows.h"
 #include "tool/bench.h"
+#include "tool/prompts.h"
 
 namespace bk::bench_conc {
 namespace {
@@ -19,6 +20,7 @@ struct Options {
   double temperature = 0.95, ramp_s = 0;
   bool stop_early = false;
   leg::ServiceLimits limits;
+  load::PromptFile prompts;
 };
 
 Status parse_rates(const std::string& text, std::vector<double>* rates) {
@@ -54,6 +56,7 @@ void register_load_flags(cli::App& app, Options& options) {
   app.option("--prompt-tokens", options.prompt_tokens, "cold prompts of this size; 0: a short question")
       .range(0, 10'000'000)
       .value("N");
+  tool::add_prompts_flag(app, options.prompts, "prompts of a size; each is asked behind a reference number");
   app.option("--tokens", options.tokens, "tokens asked for").range(1, 1'000'000).value("N");
   app.option("--temperature", options.temperature, "sampling temperature").range(0, 5).value("T");
   app.flag("--stop-early", options.stop_early,
@@ -90,6 +93,7 @@ leg::ConcurrencyPlan plan_of(const Options& options) {
   plan.warmup = static_cast<int>(options.common.warmup);
   plan.ramp = from_s(options.ramp_s);
   plan.prompt_tokens = static_cast<int>(options.prompt_tokens);
+  plan.prompts = options.prompts.prompts;
   plan.max_tokens = static_cast<int>(options.tokens);
   plan.temperature = options.temperature;
   plan.ignore_eos = !options.stop_early;
@@ -107,6 +111,7 @@ Json plan_json(const Options& options) {
   json.set("arrivals", open ? Json(options.arrivals) : Json());
   json.set("requests", options.requests).set("warmup", options.common.warmup).set("ramp_s", options.ramp_s);
   json.set("prompt_tokens", options.prompt_tokens).set("max_tokens", options.tokens);
+  json.set("prompts", options.prompts.empty() ? Json() : Json(options.prompts.content().hash()));
   json.set("temperature", options.temperature).set("ignore_eos", !options.stop_early);
   json.set("ttft_limit_ms", options.limits.ttft_ms).set("tpot_limit_ms", options.limits.tpot_ms);
   return json.set("seed", std::to_string(options.common.seed));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "stats/summary.h"
@@ -65,7 +66,10 @@ report::Records content_records(const std::vector<load::Sample>& samples, const 
       const std::string cells = fmt::format("C={} {} ", concurrency, share.set->name);
       const auto brief = cell_median(samples, cells + "short", "decode_tok_s");
       const auto lengthy = cell_median(samples, cells + "long", "decode_tok_s");
-      const auto both = mixed_rate({{brief, 1}, {lengthy, 1}});
+      // Prompts that people bring along have long answers only.
+      const bool only_long = std::all_of(share.set->prompts.begin(), share.set->prompts.end(),
+                                         [](const load::ContentPrompt& prompt) { return prompt.long_answer; });
+      const auto both = only_long ? lengthy : mixed_rate({{brief, 1}, {lengthy, 1}});
       rates.emplace_back(both, share.weight);
       weights += share.weight;
       records.rows.push_back({concurrency, share.set->name, share.set->version, share.weight, brief, lengthy, both,

@@ -7,6 +7,7 @@
 #include "leg/decode.h"
 #include "records.h"
 #include "tool/bench.h"
+#include "tool/prompts.h"
 
 namespace bk {
 namespace {
@@ -18,6 +19,8 @@ struct Options {
   double temperature = 0.95;
   bool ignore_eos = false;
   std::vector<load::ContentShare> content;
+  load::PromptFile prompts;
+  load::ContentSet prompts_set;  ///< the same, as content
   double step_window_s = 2;
 };
 
@@ -46,6 +49,7 @@ void register_flags(cli::App& app, Options& options) {
          "korean, "
          "structured, or all; with weights, prose=2,code=1")
       .value("LIST");
+  tool::add_prompts_flag(app, options.prompts, "the usual topics; each is asked behind a reference number");
   app.option("--step-window", options.step_window_s,
              "seconds between two readings of the engine's step counter while it decodes; 0: none")
       .range(0, 3600)
@@ -115,6 +119,11 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   register_flags(app, options);
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, args));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
+  if (!options.prompts.empty()) {
+    if (!options.content.empty()) return fail(Errc::kUsage, "--prompts and --content are both given; keep one");
+    options.prompts_set = options.prompts.content();
+    options.content.push_back({&options.prompts_set, 1});
+  }
   tool::Bench bench;
   bench.program = "bench-dec";
   bench.leg = "decode";

@@ -7,7 +7,6 @@
 #include "stats/summary.h"
 #include "tool/bench.h"
 #include "tool/request_json.h"
-#include "tool/session.h"
 
 namespace bk {
 namespace {
@@ -105,14 +104,11 @@ report::Records records_of(const std::vector<load::Sample>& samples) {
   return records;
 }
 
-void print(const std::vector<load::Sample>& samples, const tool::Server& server, report::Format format,
-           std::ostream& out) {
+void print(const std::vector<load::Sample>& samples, Json json, report::Format format, std::ostream& out) {
   if (format != report::Format::kJson) {
     out << report::render(records_of(samples), format);
     return;
   }
-  Json json = tool::output_head("bench-probe");
-  json.set("endpoint", server.endpoint.base_url).set("served_model", server.endpoint.model);
   Json requests = Json::array();
   for (const load::Sample& sample : samples) {
     if (!sample.warmup) requests.push(sample_json(sample));
@@ -142,27 +138,22 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   register_flags(app, options);
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, args));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
-  BK_ASSIGN(const report::Format format, report::parse_format(options.common.format));
-  BK_ASSIGN(const cli::Connection connection, cli::read_connection(options.common.connection, streams));
-  BK_ASSIGN(cli::Output output, cli::Output::open(streams, options.common.out));
-  if (options.common.dry_run) {
-    output.stream() << plan_json(options).dump(2) << '\n';
-    BK_TRY(output.close());
-    return cli::ExitCode::kDone;
-  }
-
-  const cli::InterruptGuard interrupts;
-  BK_ASSIGN(const tool::Server server, tool::reach(connection));
-  tool::KeepingSink keep(streams, options.common.quiet);
-  leg::ProbePlan plan = plan_of(options);
-  plan.stopped = [&] { return interrupts.interrupted(); };
-  const Status done = tool::record_leg(
-      {"bench-probe", "probe", plan_json(options), options.common.db, options.common.seed, args}, server, streams, keep,
-      [&](leg::Sink& sink) { return leg::run_probe(*server.transport, server.endpoint, plan, sink); });
-  if (done || !keep.samples.empty()) print(keep.samples, server, format, output.stream());
-  BK_TRY(output.close());
-  BK_TRY(done);
-  return tool::outcome_of(keep.samples);
+  tool::Bench bench;
+  bench.program = "bench-probe";
+  bench.leg = "probe";
+  bench.plan = plan_json(options);
+  bench.measure = [&](const tool::Server& server, leg::Sink& sink, const std::function<bool()>& stopped) {
+    leg::ProbePlan plan = plan_of(options);
+    plan.stopped = stopped;
+    return leg::run_probe(*server.transport, server.endpoint, plan, sink);
+  };
+  bench.print = [&](const tool::KeepingSink& keep, const tool::Server& server, report::Format format,
+                    std::ostream& out) {
+    Json head = tool::bench_head(bench, server, keep);
+    // A single request's "model" is the one that its answer names.
+    print(keep.samples, std::move(head.set("served_model", server.endpoint.model)), format, out);
+  };
+  return tool::run_bench(bench, options.common, streams, args);
 }
 
 }  // namespace bk

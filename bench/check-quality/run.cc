@@ -3,11 +3,9 @@
 #include <ostream>
 #include <utility>
 
-#include "base/text.h"
 #include "leg/quality.h"
 #include "rows.h"
-#include "tool/gate_exit.h"
-#include "tool/session.h"
+#include "tool/gate.h"
 
 namespace bk::check_quality {
 namespace {
@@ -33,7 +31,7 @@ void register_flags(cli::App& app, Options& options) {
   app.option(
          "--contexts",
          [&options](const std::string& text) -> Status {
-           BK_ASSIGN(options.contexts, parse_contexts(text));
+           BK_ASSIGN(options.contexts, tool::parse_token_list(text, "--contexts"));
            return {};
          },
          "prompt sizes in tokens; K is 1024 (2K,32K,128K)")
@@ -57,30 +55,7 @@ Json plan_json(const Options& options) {
   return json.set("max_tokens", options.max_tokens);
 }
 
-Json head_of(const leg::QualityOutcome& outcome, const tool::Server& server, const Options& options) {
-  Json head = tool::output_head(kName);
-  head.set("endpoint", server.endpoint.base_url).set("model", server.endpoint.model).set("plan", plan_json(options));
-  head.set("verdict", leg::to_string(outcome.gate.verdict)).set("detail", outcome.gate.detail);
-  head.set("passed", outcome.gate.passed).set("asked", outcome.gate.asked);
-  return head.set("requests_failed", outcome.requests_failed).set("questions", outcome.gate.questions);
-}
-
 }  // namespace
-
-Result<std::vector<std::int64_t>> parse_contexts(const std::string& text) {
-  std::vector<std::int64_t> contexts;
-  for (std::string_view part : split(text, ',')) {
-    part = trim(part);
-    const bool kilo = !part.empty() && (part.back() == 'K' || part.back() == 'k');
-    const auto number = parse_int(kilo ? part.substr(0, part.size() - 1) : part);
-    if (!number || *number < 1 || *number > 100'000'000) {
-      return fail(Errc::kUsage, "a context is a number of tokens such as 2048 or 2K",
-                  "--contexts " + std::string(part));
-    }
-    contexts.push_back(kilo ? *number * 1024 : *number);
-  }
-  return contexts;
-}
 
 Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   Options options;
@@ -88,35 +63,28 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   register_flags(app, options);
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, args));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
-  BK_ASSIGN(const report::Format format, report::parse_format(options.common.format));
-  BK_ASSIGN(const cli::Connection connection, cli::read_connection(options.common.connection, streams));
-  BK_ASSIGN(cli::Output output, cli::Output::open(streams, options.common.out));
-  if (options.common.dry_run) {
-    output.stream() << plan_json(options).dump(2) << '\n';
-    BK_TRY(output.close());
-    return cli::ExitCode::kDone;
-  }
-
-  const cli::InterruptGuard interrupts;
-  BK_ASSIGN(const tool::Server server, tool::reach(connection));
-  tool::KeepingSink keep(streams, options.common.quiet);
-  leg::QualityPlan plan = plan_of(options, server);
-  plan.stopped = [&] { return interrupts.interrupted(); };
   leg::QualityOutcome outcome;
-  BK_TRY(tool::record_leg({kName, "quality", plan_json(options), options.common.db, options.common.seed, args}, server,
-                          streams, keep, [&](leg::Sink& sink) -> Status {
-                            BK_ASSIGN(outcome, leg::run_quality(*server.transport, server.endpoint, plan, sink));
-                            return {};
-                          }));
-  if (format == report::Format::kTable) {
-    output.stream() << to_text(outcome);
-  } else {
+  tool::Bench bench;
+  bench.program = kName;
+  bench.leg = "quality";
+  bench.plan = plan_json(options);
+  bench.measure = [&](const tool::Server& server, leg::Sink& sink, const std::function<bool()>& stopped) -> Status {
+    leg::QualityPlan plan = plan_of(options, server);
+    plan.stopped = stopped;
+    BK_ASSIGN(outcome, leg::run_quality(*server.transport, server.endpoint, plan, sink));
+    return {};
+  };
+  bench.print = [&](const tool::KeepingSink& keep, const tool::Server& server, report::Format format,
+                    std::ostream& out) {
+    if (format == report::Format::kTable) {
+      out << to_text(outcome);
+      return;
+    }
     report::Records records = to_records(outcome);
-    records.meta = head_of(outcome, server, options);
-    output.stream() << report::render(records, format);
-  }
-  BK_TRY(output.close());
-  return tool::gate_exit(outcome.gate, outcome.requests_failed);
+    records.meta = tool::gate_head(bench, server, keep, outcome.gate);
+    out << report::render(records, format);
+  };
+  return tool::run_gate(bench, options.common, streams, args);
 }
 
 }  // namespace bk::check_quality

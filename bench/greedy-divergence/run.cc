@@ -10,6 +10,7 @@
 #include "gate/divergence.h"
 #include "report/format.h"
 #include "texts.h"
+#include "tool/prompts.h"
 #include "tool/session.h"
 
 namespace bk::greedy_divergence {
@@ -20,7 +21,7 @@ constexpr const char* kName = "greedy-divergence";
 struct Options {
   cli::CommonFlags common;
   std::vector<std::string> base, cand;
-  std::string prompts;
+  load::PromptFile prompts;
   std::int64_t max_tokens = 200;
   double alpha = 0.05;
   bool record = false;
@@ -39,8 +40,7 @@ void register_flags(cli::App& app, Options& options) {
   app.flag("--record", options.record, "ask the server of --base-url and write its texts, one JSON line a prompt");
   app.option("--base", options.base, "texts of one boot of the base; give it twice or more").value("FILE|URL");
   app.option("--cand", options.cand, "texts of one boot of the candidate").value("FILE|URL");
-  app.option("--prompts", options.prompts, "JSON lines with a \"prompt\" each, instead of the twelve built in")
-      .value("FILE");
+  tool::add_prompts_flag(app, options.prompts, "the twelve built in");
   app.option("--max-tokens", options.max_tokens, "most tokens of a text").range(1, 1'000'000).value("N");
   app.option("--alpha", options.alpha, "false alarms allowed to the sign test").range(1e-6, 0.5).value("P");
   app.example("greedy-divergence --record --base-url http://127.0.0.1:8000 --out base1.jsonl", "in each boot");
@@ -144,9 +144,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   BK_TRY(check(options));
   BK_ASSIGN(const cli::Connection connection, cli::read_connection(options.common.connection, streams));
   leg::GreedyPlan ask;
-  if (!options.prompts.empty()) {
-    BK_ASSIGN(ask.prompts, read_prompts(options.prompts));
-  }
+  if (!options.prompts.empty()) ask.prompts = options.prompts.prompts;
   ask.max_tokens = static_cast<int>(options.max_tokens);
   BK_ASSIGN(cli::Output output, cli::Output::open(streams, options.common.out));
   if (options.common.dry_run) {

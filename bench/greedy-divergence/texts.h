@@ -10,9 +10,6 @@ namespace bk::greedy_divergence {
 
 using Texts = leg::GreedyText;
 
-/// The "prompt" of each line of a JSON lines file. kUsage naming the line.
-[[nodiscard]] Result<std::vector<std::string>> read_prompts(const std::string& path);
-
 /// Lines {"prompt", "text"}. kUsage naming the line: no such members, a prompt twice, no line at all.
 [[nodiscard]] Result<Texts> read_texts(const std::string& path);
 [[nodiscard]] std::string to_jsonl(const Texts& texts);

@@ -6,8 +6,8 @@
 
 #include "leg/korean.h"
 #include "report/format.h"
-#include "tool/gate_exit.h"
-#include "tool/session.h"
+#include "tool/gate.h"
+#include "tool/prompts.h"
 
 namespace bk::korean_corruption {
 namespace {
@@ -20,10 +20,12 @@ struct Options {
   std::int64_t rounds = 2;
   std::int64_t max_tokens = 400;
   std::int64_t concurrency = 1;
+  load::PromptFile prompts;
 };
 
 void register_flags(cli::App& app, Options& options) {
   using cli::Common;
+  options.common.seed = 0;  // nothing here is random
   options.common.add_to(app, {Common::kConnection, Common::kExtraBody, Common::kDb, Common::kFormat, Common::kOut,
                               Common::kDryRun, Common::kQuiet});
   app.description(
@@ -31,15 +33,17 @@ void register_flags(cli::App& app, Options& options) {
       "letters behind a syllable, Chinese characters that no Korean word introduces, and control characters. "
       "Exit code 0 when every reply is clean, 1 when one is not (one of sixteen is within chance: run more rounds), 4 "
       "when a reply is missing or holds no Korean, 3 when every request failed.");
-  app.option("--rounds", options.rounds, "how often each of the eight prompts is asked").range(1, 100'000).value("N");
+  app.option("--rounds", options.rounds, "how often each prompt is asked").range(1, 100'000).value("N");
   app.option("--max-tokens", options.max_tokens, "most tokens of a reply").range(1, 1'000'000).value("N");
   app.option("--concurrency", options.concurrency, "requests at a time").range(1, 1024).value("N");
+  tool::add_prompts_flag(app, options.prompts, "the eight built in");
   app.example("korean-corruption --base-url http://127.0.0.1:8000", "sixteen replies");
   app.example("korean-corruption --rounds 50 --concurrency 4", "400 replies, for a rate");
 }
 
 Json plan_json(const Options& options) {
   return Json::object()
+      .set("prompts", options.prompts.empty() ? Json() : Json(options.prompts.content().hash()))
       .set("rounds", options.rounds)
       .set("max_tokens", options.max_tokens)
       .set("concurrency", options.concurrency);
@@ -86,21 +90,16 @@ Json places_json(const leg::KoreanOutcome& outcome) {
   return places;
 }
 
-void print(const leg::KoreanOutcome& outcome, const tool::Server& server, const Options& options, report::Format format,
-           std::ostream& out) {
+void print(const leg::KoreanOutcome& outcome, Json head, report::Format format, std::ostream& out) {
   report::Records records = records_of(outcome);
   if (format == report::Format::kTable) {
     out << contexts_text(outcome) << report::render(records, format);
     out << fmt::format("=> {} ({} characters)\n", outcome.gate.detail, outcome.total.characters);
     return;
   }
-  Json head = tool::output_head(kName);
-  head.set("endpoint", server.endpoint.base_url).set("model", server.endpoint.model).set("plan", plan_json(options));
-  head.set("verdict", leg::to_string(outcome.gate.verdict)).set("detail", outcome.gate.detail);
-  head.set("dirty", outcome.dirty).set("clean", outcome.gate.passed).set("asked", outcome.gate.asked);
-  head.set("no_answer", outcome.no_answer).set("requests_failed", outcome.requests_failed);
+  head.set("dirty", outcome.dirty).set("clean", outcome.gate.passed).set("no_answer", outcome.no_answer);
   head.set("characters", outcome.total.characters).set("places", places_json(outcome));
-  records.meta = head.set("questions", outcome.gate.questions);
+  records.meta = std::move(head);
   out << report::render(records, format);
 }
 
@@ -112,32 +111,26 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   register_flags(app, options);
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, args));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
-  BK_ASSIGN(const report::Format format, report::parse_format(options.common.format));
-  BK_ASSIGN(const cli::Connection connection, cli::read_connection(options.common.connection, streams));
-  BK_ASSIGN(cli::Output output, cli::Output::open(streams, options.common.out));
-  if (options.common.dry_run) {
-    output.stream() << plan_json(options).dump(2) << '\n';
-    BK_TRY(output.close());
-    return cli::ExitCode::kDone;
-  }
-
-  const cli::InterruptGuard interrupts;
-  BK_ASSIGN(const tool::Server server, tool::reach(connection));
-  tool::KeepingSink keep(streams, options.common.quiet);
-  leg::KoreanPlan plan;
-  plan.rounds = static_cast<int>(options.rounds);
-  plan.max_tokens = static_cast<int>(options.max_tokens);
-  plan.concurrency = static_cast<int>(options.concurrency);
-  plan.stopped = [&] { return interrupts.interrupted(); };
   leg::KoreanOutcome outcome;
-  BK_TRY(tool::record_leg({kName, "korean", plan_json(options), options.common.db, 0, args}, server, streams, keep,
-                          [&](leg::Sink& sink) -> Status {
-                            BK_ASSIGN(outcome, leg::run_korean(*server.transport, server.endpoint, plan, sink));
-                            return {};
-                          }));
-  print(outcome, server, options, format, output.stream());
-  BK_TRY(output.close());
-  return tool::gate_exit(outcome.gate, outcome.requests_failed);
+  tool::Bench bench;
+  bench.program = kName;
+  bench.leg = "korean";
+  bench.plan = plan_json(options);
+  bench.measure = [&](const tool::Server& server, leg::Sink& sink, const std::function<bool()>& stopped) -> Status {
+    leg::KoreanPlan plan;
+    if (!options.prompts.empty()) plan.prompts = options.prompts.prompts;
+    plan.rounds = static_cast<int>(options.rounds);
+    plan.max_tokens = static_cast<int>(options.max_tokens);
+    plan.concurrency = static_cast<int>(options.concurrency);
+    plan.stopped = stopped;
+    BK_ASSIGN(outcome, leg::run_korean(*server.transport, server.endpoint, plan, sink));
+    return {};
+  };
+  bench.print = [&](const tool::KeepingSink& keep, const tool::Server& server, report::Format format,
+                    std::ostream& out) {
+    print(outcome, tool::gate_head(bench, server, keep, outcome.gate), format, out);
+  };
+  return tool::run_gate(bench, options.common, streams, args);
 }
 
 }  // namespace bk::korean_corruption

@@ -6,8 +6,7 @@
 
 #include "leg/needle_256k.h"
 #include "report/format.h"
-#include "tool/gate_exit.h"
-#include "tool/session.h"
+#include "tool/gate.h"
 
 namespace bk::needle_256k {
 namespace {
@@ -65,8 +64,7 @@ report::Records records_of(const leg::NeedleOutcome& outcome) {
   return records;
 }
 
-void print(const leg::NeedleOutcome& outcome, const tool::Server& server, const Options& options, report::Format format,
-           std::ostream& out) {
+void print(const leg::NeedleOutcome& outcome, Json head, report::Format format, std::ostream& out) {
   report::Records records = records_of(outcome);
   if (format == report::Format::kTable) {
     if (!outcome.note.empty()) out << "nothing was asked: " << outcome.note << '\n';
@@ -75,12 +73,7 @@ void print(const leg::NeedleOutcome& outcome, const tool::Server& server, const 
     out << "=> " << outcome.gate.detail << prompt << '\n';
     return;
   }
-  Json head = tool::output_head(kName);
-  head.set("endpoint", server.endpoint.base_url).set("model", server.endpoint.model).set("plan", plan_json(options));
-  head.set("verdict", leg::to_string(outcome.gate.verdict)).set("detail", outcome.gate.detail);
-  head.set("passed", outcome.gate.passed).set("asked", outcome.gate.asked);
-  head.set("prompt_tokens", outcome.prompt_tokens).set("requests_failed", outcome.requests_failed);
-  records.meta = head.set("questions", outcome.gate.questions);
+  records.meta = head.set("prompt_tokens", outcome.prompt_tokens);
   out << report::render(records, format);
 }
 
@@ -92,33 +85,26 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   register_flags(app, options);
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, args));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
-  BK_ASSIGN(const report::Format format, report::parse_format(options.common.format));
-  BK_ASSIGN(const cli::Connection connection, cli::read_connection(options.common.connection, streams));
-  BK_ASSIGN(cli::Output output, cli::Output::open(streams, options.common.out));
-  if (options.common.dry_run) {
-    output.stream() << plan_json(options).dump(2) << '\n';
-    BK_TRY(output.close());
-    return cli::ExitCode::kDone;
-  }
-
-  const cli::InterruptGuard interrupts;
-  BK_ASSIGN(const tool::Server server, tool::reach(connection));
-  tool::KeepingSink keep(streams, options.common.quiet);
-  leg::NeedlePlan plan;
-  plan.context_tokens = options.context;
-  plan.seed = options.common.seed;
-  plan.max_tokens = static_cast<int>(options.max_tokens);
-  plan.context_limit = server.model.context_tokens;
-  plan.stopped = [&] { return interrupts.interrupted(); };
   leg::NeedleOutcome outcome;
-  BK_TRY(tool::record_leg({kName, "needle", plan_json(options), options.common.db, options.common.seed, args}, server,
-                          streams, keep, [&](leg::Sink& sink) -> Status {
-                            BK_ASSIGN(outcome, leg::run_needle_256k(*server.transport, server.endpoint, plan, sink));
-                            return {};
-                          }));
-  print(outcome, server, options, format, output.stream());
-  BK_TRY(output.close());
-  return tool::gate_exit(outcome.gate, outcome.requests_failed);
+  tool::Bench bench;
+  bench.program = kName;
+  bench.leg = "needle";
+  bench.plan = plan_json(options);
+  bench.measure = [&](const tool::Server& server, leg::Sink& sink, const std::function<bool()>& stopped) -> Status {
+    leg::NeedlePlan plan;
+    plan.context_tokens = options.context;
+    plan.seed = options.common.seed;
+    plan.max_tokens = static_cast<int>(options.max_tokens);
+    plan.context_limit = server.model.context_tokens;
+    plan.stopped = stopped;
+    BK_ASSIGN(outcome, leg::run_needle_256k(*server.transport, server.endpoint, plan, sink));
+    return {};
+  };
+  bench.print = [&](const tool::KeepingSink& keep, const tool::Server& server, report::Format format,
+                    std::ostream& out) {
+    print(outcome, tool::gate_head(bench, server, keep, outcome.gate), format, out);
+  };
+  return tool::run_gate(bench, options.common, streams, args);
 }
 
 }  // namespace bk::needle_256k

@@ -122,8 +122,11 @@ class Sweep {
 
   Result<load::PlannedRequest> make_request() {
     engine::Generation generation;
-    const std::uint64_t seed = seed_ + asked_++;
-    if (plan_.prompt_tokens > 0) {
+    const std::uint64_t turn = asked_++;
+    const std::uint64_t seed = seed_ + turn;
+    if (!plan_.prompts.empty()) {
+      generation.prompt = load::nonce(seed) + plan_.prompts[turn % plan_.prompts.size()];
+    } else if (plan_.prompt_tokens > 0) {
       if (!prompts_) prompts_.emplace(transport_, endpoint_);
       BK_ASSIGN(generation.prompt, prompts_->make(plan_.prompt_tokens, seed));
     } else {

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -25,10 +26,11 @@ struct ConcurrencyPlan {
   std::vector<int> concurrency = {1, 2, 4, 8};  ///< closed loop: a cell each
   std::vector<double> rates;                    ///< requests per second; not empty: open loop, a cell each
   Arrivals arrivals = Arrivals::kPoisson;
-  int requests = 0;       ///< a cell; 0: eight a stream, or 32 in the open loop
-  int warmup = 1;         ///< discarded requests before the first cell
-  Nanos ramp = 0;         ///< closed loop: the streams begin spread evenly over this time
-  int prompt_tokens = 0;  ///< 0: a short question; else cold prompts of this size
+  int requests = 0;                  ///< a cell; 0: eight a stream, or 32 in the open loop
+  int warmup = 1;                    ///< discarded requests before the first cell
+  Nanos ramp = 0;                    ///< closed loop: the streams begin spread evenly over this time
+  int prompt_tokens = 0;             ///< 0: a short question; else cold prompts of this size
+  std::vector<std::string> prompts;  ///< asked in turn, each behind a reference number; empty: as prompt_tokens says
   int max_tokens = 256;
   double temperature = 0.95;
   bool ignore_eos = true;

@@ -30,13 +30,19 @@ struct Cell {
   }
 };
 
+bool has(const load::ContentSet& set, bool long_answer) {
+  return std::any_of(set.prompts.begin(), set.prompts.end(),
+                     [long_answer](const load::ContentPrompt& prompt) { return prompt.long_answer == long_answer; });
+}
+
 std::vector<Cell> cells_of(const DecodePlan& plan) {
   std::vector<Cell> cells;
   for (const int concurrency : plan.concurrency) {
     if (plan.content.empty()) cells.push_back({concurrency, nullptr, true});
     for (const load::ContentShare& share : plan.content) {
-      cells.push_back({concurrency, share.set, false});
-      cells.push_back({concurrency, share.set, true});
+      for (const bool long_answer : {false, true}) {
+        if (has(*share.set, long_answer)) cells.push_back({concurrency, share.set, long_answer});
+      }
     }
   }
   return cells;

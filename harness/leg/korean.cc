@@ -14,9 +14,8 @@ namespace {
 constexpr const char* kName = "korean-corruption";
 
 load::PlannedRequest make_request(const engine::Endpoint& endpoint, const KoreanPlan& plan, int index) {
-  const auto& prompts = gate::korean_prompts();
   engine::Generation generation;
-  generation.prompt = prompts[static_cast<std::size_t>(index) % prompts.size()];
+  generation.prompt = plan.prompts[static_cast<std::size_t>(index) % plan.prompts.size()];
   generation.max_tokens = plan.max_tokens;
   generation.temperature = 0.0;
   return {engine::make_request(endpoint, generation, {.total = plan.request_timeout}), 0, {}};
@@ -55,7 +54,7 @@ std::string first_fault(const gate::KoreanScan& scan) {
 /// Everything that the rounds add to, one after the other.
 class KoreanRun {
  public:
-  explicit KoreanRun(int asked) {
+  KoreanRun(const KoreanPlan& plan, int asked) : prompts_(plan.prompts) {
     outcome_.gate.name = kName;
     outcome_.gate.asked = asked;
     outcome_.gate.questions = Json::array();
@@ -74,16 +73,15 @@ class KoreanRun {
       outcome_.gate.passed += dirty ? 0 : 1;
       outcome_.total += scanned;
     }
-    const auto& prompts = gate::korean_prompts();
     Json question = Json::object();
-    question.set("question", prompts[static_cast<std::size_t>(index) % prompts.size()]);
+    question.set("question", prompts_[static_cast<std::size_t>(index) % prompts_.size()]);
     question.set("expected", "no damaged character");
     question.set("answer", record.ok() ? Json(record.reasoning + record.content) : Json());
     question.set("finish_reason", record.finish_reason.empty() ? Json() : Json(record.finish_reason));
     question.set("verdict", !missing.empty() ? "no_answer" : dirty ? "fail" : "pass");
     const std::string reason = !missing.empty() ? missing : first_fault(scanned);
     question.set("reason", reason.empty() ? Json() : Json(reason));
-    question.set("round", index / std::ssize(prompts) + 1);
+    question.set("round", index / std::ssize(prompts_) + 1);
     question.set("characters", scanned.characters).set("counts", counts_json(scanned));
     outcome_.gate.questions.push(std::move(question));
     outcome_.gate.requests.push_back(std::move(record));
@@ -102,6 +100,7 @@ class KoreanRun {
   }
 
  private:
+  const std::vector<std::string>& prompts_;
   KoreanOutcome outcome_;
   std::string first_missing_;
 };
@@ -115,8 +114,8 @@ std::optional<double> per_million(std::int64_t count, std::int64_t characters) {
 
 Result<KoreanOutcome> run_korean(http::Transport& transport, const engine::Endpoint& endpoint, const KoreanPlan& plan,
                                  Sink& sink) {
-  const int total = plan.rounds * static_cast<int>(gate::korean_prompts().size());
-  KoreanRun run(total);
+  const int total = plan.rounds * static_cast<int>(plan.prompts.size());
+  KoreanRun run(plan, total);
   for (int done = 0; done < total;) {
     sink.progress(kName, done, total);
     std::vector<load::PlannedRequest> requests;

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/endpoint.h"
@@ -11,8 +12,11 @@
 
 namespace bk::leg {
 
-/// Damaged Korean text: eight fixed prompts, `rounds` times each, temperature 0, thinking as the server has it.
+/// Damaged Korean text: eight fixed prompts or others, `rounds` times each, temperature 0, thinking as the server has
+/// it.
 struct KoreanPlan {
+  /// Asked in turn.
+  std::vector<std::string> prompts = {gate::korean_prompts().begin(), gate::korean_prompts().end()};
   int rounds = 2;
   int max_tokens = 400;
   int concurrency = 1;  ///< requests at a time

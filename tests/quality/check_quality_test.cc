@@ -11,6 +11,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "run.h"
+#include "tool/bench.h"
 
 namespace bk::check_quality {
 namespace {
@@ -103,10 +104,10 @@ TEST_CASE("replies without an answer leave the gate open, and a server that fail
 }
 
 TEST_CASE("contexts are whole numbers with or without a K") {
-  CHECK(parse_contexts("2K,32000, 1k").value() == std::vector<std::int64_t>{2048, 32000, 1024});
+  CHECK(tool::parse_token_list("2K,32000, 1k", "--contexts").value() == std::vector<std::int64_t>{2048, 32000, 1024});
   for (const char* text : {"", "2M", "K", "-1", "0", "2K,,3K", "1.5K"}) {
     INFO(text);
-    CHECK(parse_contexts(text).error().code == Errc::kUsage);
+    CHECK(tool::parse_token_list(text, "--contexts").error().code == Errc::kUsage);
   }
 }
 
