@@ -73,7 +73,12 @@ function(bk_program name)
     target_link_libraries(${name} PRIVATE bk_${id}_lib)
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
-  install(TARGETS ${name} RUNTIME DESTINATION bin)
+  # What only measures the tools themselves stays here.
+  file(RELATIVE_PATH inside "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  if(NOT inside MATCHES "^tests/")
+    install(TARGETS ${name} RUNTIME DESTINATION bin)
+    set_property(GLOBAL APPEND PROPERTY BK_PROGRAMS ${name})
+  endif()
 endfunction()
 
 # bk_test(name DEPS ... [LABELS l ...]): every *_test.cc of the folder, in one Catch2 program run by ctest.

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,7 +18,7 @@ struct Options {
   std::optional<std::uint64_t> seed;
   std::uint64_t boot_index = 0;
   std::string served_model_name = "deepseek-v4-flash";
-  std::optional<int> max_model_len;
+  std::optional<std::int64_t> max_model_len;
   double speed = 1;
   std::string script_file;
   std::vector<std::string> faults;

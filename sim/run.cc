@@ -72,7 +72,7 @@ Status serve(Streams streams, const Options& options, int& code) {
   BK_ASSIGN(seed, seed_of(options));
   BK_ASSIGN(auto configured, physics::configure(options.profile, options.knobs));
   configured.params = physics::faster(std::move(configured.params), options.speed);
-  if (options.max_model_len) configured.params.max_model_len = *options.max_model_len;
+  if (options.max_model_len) configured.params.max_model_len = static_cast<int>(*options.max_model_len);
   BK_ASSIGN(const auto faults, parse_faults(options.faults));
   Script script;
   if (!options.script_file.empty()) {

@@ -49,9 +49,8 @@ void register_flags(cli::App& app, Options& options) {
   app.positional("BEFORE", options.before, "first page: file or URL").required();
   app.positional("AFTER", options.after, "second page: file or URL").required();
   options.common.add_to(app, {cli::Common::kFormat, cli::Common::kOut});
-  app.example(
-      "curl -s localhost:8000/metrics > before.txt; ...; metrics-delta before.txt http://localhost:8000/metrics",
-      "what the engine counted meanwhile");
+  app.example("metrics-delta before.txt http://127.0.0.1:8000/metrics",
+              "what the engine counted since the page was saved");
 }
 
 Result<cli::ExitCode> exit_of(const Delta& delta) {

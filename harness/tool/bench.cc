@@ -1,11 +1,48 @@
 #include "tool/bench.h"
 
+#include <algorithm>
 #include <ostream>
 
 #include "base/text.h"
 #include "load/honesty.h"
 
 namespace bk::tool {
+
+namespace {
+
+/// The most that the client itself cost in any sample.
+load::ClientCost worst_client(const std::vector<load::Sample>& samples) {
+  load::ClientCost worst;
+  for (const load::Sample& sample : samples) {
+    worst.cpu_share = std::max(worst.cpu_share, sample.client.cpu_share);
+    worst.worst_delay = std::max(worst.worst_delay, sample.client.worst_delay);
+  }
+  return worst;
+}
+
+void say_client(const std::vector<load::Sample>& samples, bool quiet, std::ostream& err) {
+  if (samples.empty()) return;
+  const load::ClientCost worst = worst_client(samples);
+  const std::vector<std::string> marks = load::client_marks(worst);
+  const std::string cost = fmt::format("used {:.0f} % of one core and let an event wait {:.2f} ms, at most",
+                                       100 * worst.cpu_share, to_ms(worst.worst_delay));
+  if (!marks.empty()) {
+    err << fmt::format("warning: the client itself {}: it may be what limits these figures ({})\n", cost,
+                       join(marks, ", "));
+  } else if (!quiet) {
+    err << fmt::format("the client {}\n", cost);
+  }
+}
+
+Json client_json(const std::vector<load::Sample>& samples) {
+  const load::ClientCost worst = worst_client(samples);
+  Json json = Json::object();
+  json.set("worst_cpu_share", samples.empty() ? Json() : Json(worst.cpu_share));
+  json.set("worst_delay_ms", samples.empty() ? Json() : Json(to_ms(worst.worst_delay)));
+  return json.set("marks", load::client_marks(worst));
+}
+
+}  // namespace
 
 Result<cli::ExitCode> run_bench(const Bench& bench, const cli::CommonFlags& common, cli::Streams& streams,
                                 const cli::Args& args) {
@@ -25,6 +62,7 @@ Result<cli::ExitCode> run_bench(const Bench& bench, const cli::CommonFlags& comm
       [&](leg::Sink& sink) { return bench.measure(server, sink, [&] { return interrupts.interrupted(); }); });
   if (done || !keep.samples.empty()) bench.print(keep, server, format, output.stream());
   BK_TRY(output.close());
+  say_client(keep.samples, common.quiet, streams.err);
   BK_TRY(done);
   return bench.outcome ? bench.outcome(keep) : outcome_of(keep.samples);
 }
@@ -35,7 +73,7 @@ Json bench_head(const Bench& bench, const Server& server, const KeepingSink& kee
   Json machine = Json::object();
   machine.set("before", leg::to_json(keep.machine_before)).set("after", leg::to_json(keep.machine_after));
   machine.set("marks", keep.machine_marks);
-  return head.set("machine", std::move(machine));
+  return head.set("machine", std::move(machine)).set("client", client_json(keep.samples));
 }
 
 Json rows_json(const report::Records& records) {

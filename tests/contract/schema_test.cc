@@ -1,0 +1,100 @@
+#include "contract/schema.h"
+
+#include <catch2/catch.hpp>
+
+#include "contract/workshop.h"
+
+namespace bk::contract {
+namespace {
+
+const std::string kSchemas = std::string(BK_SOURCE_DIR) + "/schema/json";
+
+struct Row {
+  const char* schema;
+  const char* command;
+};
+/// One command, or more where a program's output has several shapes, for every program with JSON output.
+const std::vector<Row>& commands() {
+  static const std::vector<Row> kRows = {
+      {"bench-dec", "bench-dec -C 1,2 --reps 2 --tokens 32 --json"},
+      {"bench-dec", "bench-dec -C 1 --reps 1 --tokens 16 --content code --json"},
+      {"bench-probe", "bench-probe -n 2 --tokens 16 --json"},
+      {"bench-probe", "bench-probe -n 1 --warmup 0 --tokens 16 --json"},
+      {"bench-ctx", "bench-ctx --contexts 2K --reps 1 --tokens 16 --json"},
+      {"bench-conc", "bench-conc -C 1,2 -n 4 --tokens 16 --json"},
+      {"bench-conc", "bench-conc --rate 50 -n 4 --tokens 16 --ttft-limit 500 --json"},
+      {"bench-tp4", "bench-tp4 --prefill-tokens 4096 --tokens 64 --json"},
+      {"streamgap", "streamgap --tokens 400 --ingest-tokens 4096 --after 0.3 --json"},
+      {"benchy", "benchy --pp 256 --tg 16 --depth 0,256 --concurrency 1 --json"},
+      {"check-quality", "check-quality --contexts 2K --json"},
+      {"check-quality", "check-quality --contexts 2K --max-tokens 3 --json"},
+      {"needle-256k", "needle-256k --context 4096 --json"},
+      {"korean-corruption", "korean-corruption --rounds 1 --json"},
+      {"greedy-divergence", "greedy-divergence --base base1.jsonl --base base2.jsonl --cand cand.jsonl --json"},
+      {"ngram-ceiling", "ngram-ceiling --mode chars notes.txt --json"},
+      {"metrics-delta", "metrics-delta before.txt http://127.0.0.1:8000/metrics --json"},
+      {"bracket-gate", "bracket gate --contexts 2K --needle-context 4096 --korean-rounds 1 --greedy-tokens 16 --json"},
+      {"bracket-show", "bracket run --base GATEFUSE=0 --cand GATEFUSE=1 --boots 2 --reps 1 --tokens 16 --json"},
+      {"bracket-list", "bracket list --json"},
+      {"bracket-judge", "bracket judge h200.jsonl --json"},
+      {"b12x-preflight", "b12x-preflight /models --json"},
+  };
+  return kRows;
+}
+
+}  // namespace
+
+TEST_CASE("JSON output is what schema/json says, member by member", "[schema]") {
+  const Workshop workshop;
+  const Schemas schemas(kSchemas);
+  for (const Row& row : commands()) {
+    const Captured ran = workshop.run(row.command);
+    INFO(row.command << "\n" << ran.err << ran.out.substr(0, 1000));
+    const auto document = parse_json(ran.out);
+    REQUIRE(document);
+    const auto errors = schemas.errors(row.schema, *document);
+    INFO(join(errors, "\n"));
+    CHECK(errors.empty());
+  }
+}
+
+TEST_CASE("the check finds what does not fit", "[schema]") {
+  const Schemas schemas(kSchemas);
+  const auto count = [&schemas](const std::string& text) {
+    return schemas.errors("bracket-list", parse_json(text).value()).size();
+  };
+  const std::string head = R"("schema_version":1,"tool":"bracket","tool_version":"0.1.0","commit":"x")";
+  CHECK(count("{" + head + R"(,"rows":[]})") == 0);
+  CHECK(count("{" + head + R"(,"rows":[],"more":1})") == 1);
+  CHECK(count("{" + head + R"(,"rows":{}})") == 1);
+  CHECK(count("{" + head + "}") == 1);
+  CHECK(count("[]") == 1);
+  CHECK(schemas.errors("no-such", Json()).size() == 1);
+}
+
+TEST_CASE("every member of every schema is described, and every schema is in use", "[schema]") {
+  const Schemas schemas(kSchemas);
+  std::vector<std::string> bare;
+  const std::function<void(const std::string&, const Json&)> walk = [&](const std::string& place, const Json& schema) {
+    if (schema.is_array()) {
+      for (const Json& one : schema.items()) walk(place, one);
+    }
+    if (!schema.is_object()) return;
+    for (const auto& [name, member] : schema["properties"].members()) {
+      const bool named = member["description"].as_string() || member["$ref"].as_string();
+      if (!named) bare.push_back(place + "." + name);
+    }
+    for (const auto& [name, member] : schema.members()) walk(place + "/" + name, member);
+  };
+  for (const auto& [file, schema] : schemas.all()) {
+    walk(file, schema);
+    if (file == "common.json") continue;
+    CAPTURE(file);
+    CHECK(std::any_of(commands().begin(), commands().end(),
+                      [&file = file](const Row& row) { return file == std::string(row.schema) + ".json"; }));
+  }
+  INFO(join(bare, "\n"));
+  CHECK(bare.empty());
+}
+
+}  // namespace bk::contract

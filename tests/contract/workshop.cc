@@ -1,0 +1,152 @@
+#include "contract/workshop.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace bk::contract {
+namespace {
+
+const std::string kSource = BK_SOURCE_DIR;
+
+std::string profiler_script() {
+  static const TempDir dir;
+  const std::string path = dir.path() / "profiler.jsonl";
+  REQUIRE(write_file_atomic(path,
+                            "{\"path\": \"/start_profile\", \"at_ms\": 0, \"data\": \"{}\"}\n"
+                            "{\"path\": \"/stop_profile\", \"at_ms\": 0, \"data\": \"{}\"}\n"));
+  return path;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+/// The metrics page, by the shell alone.
+std::string page_of(const std::string& url) {
+  const std::string port = url.substr(url.rfind(':') + 1);
+  const auto ran = run_captured({{"/bin/bash", "-c",
+                                  "exec 3<>/dev/tcp/127.0.0.1/" + port +
+                                      "; printf 'GET /metrics HTTP/1.0\\r\\n\\r\\n' >&3; sed '1,/^\\r$/d' <&3"},
+                                 {},
+                                 "",
+                                 ""},
+                                20 * kSecond);
+  REQUIRE(ran);
+  REQUIRE(ran->out.find("vllm:") != std::string::npos);
+  return ran->out;
+}
+
+std::string sample_line(int boot, double value) {
+  return fmt::format(R"({{"boot": {}, "arm": "{}", "metric": "step_us", "unit": "us", "cell": "all", "value": {}}})",
+                     boot, boot % 2 == 1 ? "cand" : "base", value) +
+         "\n";
+}
+
+std::string texts(const std::string& flavour) {
+  std::string lines;
+  for (int i = 0; i < 12; ++i) {
+    lines += fmt::format(R"({{"prompt": "p{}", "text": "the same beginning {} and {}"}})", i, i, flavour) + "\n";
+  }
+  return lines;
+}
+
+}  // namespace
+
+Workshop::Workshop() : profiled_({"--script", profiler_script()}) {
+  write_profiles();
+  write_inputs();
+}
+
+void Workshop::write_profiles() const {
+  namespace fs = std::filesystem;
+  fs::copy(kSource + "/profiles", path("profiles"));
+  REQUIRE(make_directories(path("overlay")));
+  fs::copy(kSource + "/overlay/modules", path("overlay/modules"), fs::copy_options::recursive);
+  const std::string sim = read_file(path("profiles/sim.env")).value();
+  const std::string quick = replaced(sim, "sim-engine --profile sim ", "sim-engine --profile sim --speed 50 ");
+  REQUIRE(quick != sim);
+  REQUIRE(write_file_atomic(path("profiles/sim.env"), quick));
+  REQUIRE(write_file_atomic(path("profiles/llama-cpp.env"),
+                            "COMMAND=\"{BIN}/sim-engine --speed 50 --port {PORT} --seed {SEED} --boot-index "
+                            "{BOOT_INDEX}\"\nREADY_TIMEOUT_S=30\n"
+                            "SPEC=none\nSPEC.values=\"none ngram\"\nSPEC.flag.none=\"--knob NULLKNOB=0\"\n"
+                            "SPEC.flag.ngram=\"--knob NULLKNOB=1\"\nSPEC.proof.none='log: ^proof NULLKNOB=0$'\n"
+                            "SPEC.proof.ngram='log: ^proof NULLKNOB=1$'\n"));
+}
+
+void Workshop::write_inputs() const {
+  const auto put = [this](const std::string& name, const std::string& text) {
+    REQUIRE(write_file_atomic(path(name), text));
+  };
+  const std::string trace = read_file(kSource + "/tests/fixtures/traces/toy-eager.pt.trace.json.gz").value();
+  for (const char* name : {"rank0", "rank1", "a", "b", "before", "after"}) put(std::string(name) + ".json.gz", trace);
+  put("before.txt", page_of(fast_.url()));
+  std::string samples;
+  for (int boot = 0; boot < 5; ++boot) {
+    for (int i = 0; i < 3; ++i) samples += sample_line(boot, 100 - 10 * (boot % 2) + 0.1 * i + 0.05 * boot);
+  }
+  put("h200.jsonl", samples);
+  put("power.jsonl", replaced(replaced(samples, "step_us", "power"), "\"us\"", "\"W\""));
+  put("base1.jsonl", texts("one way to end"));
+  put("base2.jsonl", texts("another way to end"));
+  put("cand.jsonl", texts("a third way to end"));
+  put("answers.jsonl",
+      R"({"prompt": "count", "completion": "one two three four one two three four one two three four"})");
+  put("notes.txt", std::string(40, 'a') + " some notes that repeat, some notes that repeat, some notes that repeat\n");
+  REQUIRE(make_directories(path("traces")));
+  REQUIRE(make_directories(path("models/one")));
+  put("models/one/config.json", R"({"num_experts":128,"moe_intermediate_size":768,"quantization_config":{}})");
+  REQUIRE(make_directories(path("site-packages")));
+}
+
+Captured Workshop::run(const std::string& command) const {
+  const bool beside_prefill = command.starts_with("streamgap");
+  const bool profiled = command.starts_with("profile-step");
+  const std::string& url = beside_prefill ? slow_.url() : profiled ? profiled_.url() : fast_.url();
+  std::string text = replaced(command, "http://127.0.0.1:8000", url);
+  text = replaced(text, "--port 8000", "--port 0");
+  text = replaced(text, "/opt/venv/lib/python3.12/site-packages/vllm", path("site-packages"));
+  for (const char* folder : {"models", "traces"}) {
+    text = replaced(text, std::string(" /") + folder, " " + path(folder));
+  }
+  // The engine writes its trace a while after it was asked to stop.
+  if (profiled) text = "(sleep 1; cp rank0.json.gz traces/) & " + text;
+  auto captured = run_captured({{"/bin/sh", "-c", text},
+                                {{"PATH", std::string(BK_BIN_DIR) + ":/usr/bin:/bin"},
+                                 {"BRACKETKIT_BASE_URL", url},
+                                 {"BK_PROFILES", path("profiles")}},
+                                dir_.path().string(),
+                                "",
+                                true},
+                               120 * kSecond);
+  REQUIRE(captured);
+  return *captured;
+}
+
+std::vector<std::string> program_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(BK_BIN_DIR)) {
+    const std::string name = entry.path().filename().string();
+    if (name != "bk-perf" && entry.is_regular_file()) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> help_section(const std::string& help, const std::string& title) {
+  std::vector<std::string> lines;
+  bool inside = false;
+  for (const std::string_view line : split_lines(help)) {
+    if (!line.empty() && line.front() != ' ') {
+      inside = line == title;
+      continue;
+    }
+    if (inside && !trim(line).empty()) lines.emplace_back(line);
+  }
+  return lines;
+}
+
+}  // namespace bk::contract
