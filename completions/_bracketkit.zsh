@@ -22,14 +22,9 @@ if [[ $previous == -* ]]; then
       next
     }
     /^[A-Z]/ || /^$/ { if (inside) exit }
-    inside { text = text " " $0 }
     END {
-      gsub(/ +/, " ", text)
-      if (match(text, /one of [^;\]]*/)) {
-        choices = substr(text, RSTART + 7, RLENGTH - 7)
-        gsub(/,/, "", choices)
-        print "choice " choices
-      } else print value
+      if (gsub(/\|/, " ", value)) print "choice " value
+      else print value
     }')
   case $value in
     (choice\ *) compadd -- ${=value#choice }; return ;;

@@ -7,7 +7,7 @@ _bracketkit_help() { "$@" --help 2>/dev/null </dev/null; }
 _bracketkit_flags() { sed -nE 's/^ {7}(-.*)$/\1/p' | grep -oE -- '(^|[ ,])--?[A-Za-z][A-Za-z0-9-]*' | tr -d ' ,'; }
 _bracketkit_commands() { sed -n '/^COMMANDS$/,/^$/s/^       \([a-z][a-z0-9-]*\)$/\1/p'; }
 
-# What a flag takes: "choice ..." when its text says "one of a, b", "none" for a switch, else the placeholder.
+# What a flag takes: "choice ..." for a placeholder a|b, "none" for a switch, else the placeholder.
 _bracketkit_value() {
   awk -v flag="$1" '
     /^       -/ {
@@ -17,14 +17,9 @@ _bracketkit_value() {
       next
     }
     /^[A-Z]/ || /^$/ { if (inside) exit }
-    inside { text = text " " $0 }
     END {
-      gsub(/ +/, " ", text)
-      if (match(text, /one of [^;\]]*/)) {
-        choices = substr(text, RSTART + 7, RLENGTH - 7)
-        gsub(/,/, "", choices)
-        print "choice " choices
-      } else print value
+      if (gsub(/\|/, " ", value)) print "choice " value
+      else print value
     }'
 }
 

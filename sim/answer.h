@@ -12,6 +12,8 @@ namespace bk::sim {
 /// The sentences of `document` that answer `question`: those that share most of its rare words, in document order.
 /// Nothing when no sentence shares two. Only what stands in the document can be answered.
 [[nodiscard]] std::vector<std::string> find_answer(std::string_view document, std::string_view question);
+/// What it knows without being told: llama-benchy asks for it before it measures.
+inline constexpr std::string_view kCommonKnowledge = "The capital of France is Paris.";
 
 /// The part of a prompt's last message that asks: of the last line with a question mark, its first question to its
 /// last; else the last line when that is short (at most 60 words). Empty when nothing asks.

@@ -52,9 +52,10 @@ AnswerPlan Generation::plan_answer(const GenRequest& r, int choice) {
   if (plan.korean && every > 0) plan.corrupt = ++korean_ % every == 0;
   const std::string_view question = question_in(r.question);
   const std::string document = engine_.params().stride_bug ? shallow_view(r.prompt) : r.prompt;
-  const auto found = question.empty() ? std::vector<std::string>() : find_answer(document, question);
+  auto found = question.empty() ? std::vector<std::string>() : find_answer(document, question);
   const bool lost =
       found.empty() && engine_.params().stride_bug && document.size() < r.prompt.size() && !question.empty();
+  if (found.empty() && !question.empty()) found = find_answer(kCommonKnowledge, question);
   if (!found.empty()) plan.fixed = join(found, " ");
   if (lost) plan.fixed = "The text does not say.";
   if (r.thinking && r.chat) {

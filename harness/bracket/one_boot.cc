@@ -1,9 +1,13 @@
 #include "bracket/one_boot.h"
 
+#include <algorithm>
+
+#include "base/text.h"
 #include "bracket/boot_rows.h"
 #include "bracket/store_sink.h"
 #include "bracket/stored_plan.h"
 #include "engine/metrics_client.h"
+#include "leg/machine_state.h"
 #include "leg/quality.h"
 
 namespace bk::bracket {
@@ -76,7 +80,9 @@ Result<VoidCause> OneBoot::leg(http::Transport& transport, boot::Booted& engine,
   row.run_id = run_;
   row.boot_id = row_.id;
   row.name = name;
-  row.plan_json = plan.dump();
+  const leg::MachineState machine = leg::read_machine_state();
+  Json planned = plan;
+  row.plan_json = planned.set("machine_before", leg::to_json(machine)).dump();
   row.endpoint = row_.endpoint;
   row.model = row_.model;
   row.started_wall = wall_now();
@@ -100,9 +106,21 @@ Result<VoidCause> OneBoot::leg(http::Transport& transport, boot::Booted& engine,
     BK_TRY(tools_.database.end_leg(id, stopped ? "interrupted" : "failed", done.error().text()));
     return fail(done.error());
   }
-  const VoidCause cause = check_counters(name, before, counters_of(transport, engine));
-  BK_TRY(tools_.database.end_leg(id, cause ? "failed" : "done", cause.sentence));
+  VoidCause cause = check_counters(name, before, counters_of(transport, engine));
+  const std::vector<std::string> marks = leg::machine_marks(machine, leg::read_machine_state());
+  if (!cause) cause = judge_marks(marks, name);
+  BK_TRY(tools_.database.end_leg(id, cause ? "failed" : "done", cause ? cause.sentence : join(marks, ", ")));
   return cause;
+}
+
+VoidCause OneBoot::judge_marks(const std::vector<std::string>& marks, const std::string& name) {
+  if (marks.empty()) return {};
+  if (std::find(marks.begin(), marks.end(), "gpu_throttled") != marks.end()) {
+    return {"gpu_throttled",
+            fmt::format("A GPU's clock was held down by heat or power around {} of {}.", name, label())};
+  }
+  tools_.watcher.warn(fmt::format("{}: the machine was not at rest around {} ({})", label(), name, join(marks, ", ")));
+  return {};
 }
 
 Result<VoidCause> OneBoot::measure(boot::Booted& engine) {

@@ -44,7 +44,6 @@ std::string describe(const OptionSpec& spec) {
   std::vector<std::string> notes;
   if (spec.required) notes.emplace_back("required");
   if (const std::string range = range_text(spec); !range.empty()) notes.push_back(range);
-  if (!spec.choices.empty()) notes.push_back("one of " + join(spec.choices, ", "));
   if (spec.repeated && !spec.positional) notes.emplace_back("may be repeated");
   if (!spec.env.empty()) notes.push_back("environment: " + spec.env);
   if (!spec.fallback.empty()) notes.push_back("default: " + spec.fallback);

@@ -54,32 +54,6 @@ int peak_of(const std::vector<RequestRecord>& requests) {
   return most;
 }
 
-void fill_load_metrics(const ServiceLimits& limits, load::Sample* sample) {
-  double tokens = 0, answered = 0, good = 0;
-  std::optional<Nanos> first, last;
-  for (const RequestRecord& record : sample->requests) {
-    if (record.sent != 0) first = std::min(first.value_or(record.sent), record.sent);
-    if (!record.ok() || !record.end) continue;
-    last = std::max(last.value_or(0), record.sent + *record.end);
-    answered += 1;
-    good += is_good(record, limits) ? 1 : 0;
-    tokens += static_cast<double>(record.completion_tokens.value_or(0));
-  }
-  const bool counted = std::all_of(sample->requests.begin(), sample->requests.end(),
-                                   [](const RequestRecord& r) { return !r.ok() || r.completion_tokens; });
-  const double seconds = first && last ? to_s(*last - *first) : 0;
-  const auto per_second = [&](double count) {
-    if (answered == 0) return Figure::none("request_failed");
-    return seconds > 0 ? Figure::of(count / seconds) : Figure::none("zero_window");
-  };
-  sample->metrics["aggregate_tok_s"] = counted ? per_second(tokens) : Figure::none("no_usage");
-  sample->metrics["requests_per_s"] = per_second(answered);
-  sample->metrics["goodput_per_s"] = per_second(good);
-  sample->metrics["good_share"] = sample->requests.empty()
-                                      ? Figure::none("no_requests")
-                                      : Figure::of(good / static_cast<double>(sample->requests.size()));
-}
-
 /// One call of run_concurrency.
 class Sweep {
  public:
@@ -171,6 +145,32 @@ class Sweep {
 };
 
 }  // namespace
+
+void fill_load_metrics(const ServiceLimits& limits, load::Sample* sample) {
+  double tokens = 0, answered = 0, good = 0;
+  std::optional<Nanos> first, last;
+  for (const RequestRecord& record : sample->requests) {
+    if (record.sent != 0) first = std::min(first.value_or(record.sent), record.sent);
+    if (!record.ok() || !record.end) continue;
+    last = std::max(last.value_or(0), record.sent + *record.end);
+    answered += 1;
+    good += is_good(record, limits) ? 1 : 0;
+    tokens += static_cast<double>(record.completion_tokens.value_or(0));
+  }
+  const bool counted = std::all_of(sample->requests.begin(), sample->requests.end(),
+                                   [](const RequestRecord& r) { return !r.ok() || r.completion_tokens; });
+  const double seconds = first && last ? to_s(*last - *first) : 0;
+  const auto per_second = [&](double count) {
+    if (answered == 0) return Figure::none("request_failed");
+    return seconds > 0 ? Figure::of(count / seconds) : Figure::none("zero_window");
+  };
+  sample->metrics["aggregate_tok_s"] = counted ? per_second(tokens) : Figure::none("no_usage");
+  sample->metrics["requests_per_s"] = per_second(answered);
+  sample->metrics["goodput_per_s"] = per_second(good);
+  sample->metrics["good_share"] = sample->requests.empty()
+                                      ? Figure::none("no_requests")
+                                      : Figure::of(good / static_cast<double>(sample->requests.size()));
+}
 
 const char* to_string(Arrivals arrivals) { return arrivals == Arrivals::kPoisson ? "poisson" : "constant"; }
 

@@ -47,6 +47,9 @@ struct ConcurrencyPlan {
 /// Answered, and within both limits.
 [[nodiscard]] bool is_good(const stream::RequestRecord& record, const ServiceLimits& limits);
 
+/// Fills a sample's aggregate_tok_s, requests_per_s, goodput_per_s and good_share from its requests.
+void fill_load_metrics(const ServiceLimits& limits, load::Sample* sample);
+
 /// One sample a cell ("C=4", "rate=2.5") with all its requests. Metrics beside the usual ones, over the requests that
 /// were answered: aggregate_tok_s (tokens / first sent to last end), requests_per_s, goodput_per_s (good requests in
 /// the same time), good_share (of all requests). An open loop's `concurrency` is the most requests under way at once.

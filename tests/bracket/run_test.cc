@@ -209,3 +209,37 @@ TEST_CASE("an engine that cannot be booted or dies ends with one line and exit 3
   CHECK(dry.exit.code == 0);
   CHECK(dry.out.find("plan: GATEFUSE 0 -> 1 on profile test; 3 boots: base cand base") != std::string::npos);
 }
+
+TEST_CASE("a leg on a GPU that heat holds down is void; what the machine was like stands in the leg's row",
+          "[bracket]") {
+  const Bench bench;
+  const TempDir tools;
+  const std::string smi = tools.path() / "nvidia-smi";
+  const auto with_mask = [&](const std::string& mask) {
+    REQUIRE(write_file_atomic(smi, "#!/bin/sh\necho '0, 1410, 88, 310.5, " + mask + "'\n"));
+    std::filesystem::permissions(smi, std::filesystem::perms::owner_all);
+    Command command = bench.command({"run", "--profile", "test", "--base", "GATEFUSE=0", "--cand", "GATEFUSE=1",
+                                     "--boots", "2", "--reps", "1", "--tokens", "16", "--no-gate", "--json"});
+    command.env["PATH"] = tools.path().string() + ":/usr/bin:/bin";
+    auto ran = run_captured(command, 60 * kSecond);
+    REQUIRE(ran);
+    return *ran;
+  };
+  const Captured hot = with_mask("0x0000000000000040");
+  CHECK(hot.exit.code == 5);
+  CHECK(json_of(hot)["assessment"]["reason"].as_string() == "gpu_throttled");
+  const Captured idle = with_mask("0x0000000000000001");
+  CHECK(idle.exit.code == 0);
+  auto database = store::Database::open(bench.db(), store::OpenMode::kReadOnly);
+  REQUIRE(database);
+  const auto bracket = database->bracket(*json_of(idle)["uid"].as_string());
+  REQUIRE(bracket);
+  const auto boots = database->boots(bracket->bracket.id);
+  REQUIRE(boots);
+  const auto legs = database->legs(boots->front().id);
+  REQUIRE(legs);
+  REQUIRE(legs->size() == 1);
+  const auto plan = parse_json(legs->front().plan_json);
+  REQUIRE(plan);
+  CHECK((*plan)["machine_before"]["gpus"].items()[0]["sm_mhz"].as_double() == 1410);
+}

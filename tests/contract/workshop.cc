@@ -121,7 +121,8 @@ Captured Workshop::run(const std::string& command) const {
                                 dir_.path().string(),
                                 "",
                                 true},
-                               120 * kSecond);
+                               180 * kSecond);
+  INFO(command << (captured ? "" : ": " + captured.error().text()));
   REQUIRE(captured);
   return *captured;
 }

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "grid.h"
+
 namespace bk::perf {
 namespace {
 
@@ -13,6 +15,10 @@ Json client_of(const std::string& times) {
 const char* const kTruth =
     R"({"requests":[{"client_request_id":"perf-0","received_ns":1000000,
         "events":[[201000000,1],[206000000,1],[211000000,1]]}]})";
+
+const char* const kSpeculated =
+    R"({"requests":[{"received_ns":1000000000,"events":[[1200000000,3],[1250000000,8],[1300000000,1]]},
+                    {"received_ns":1100000000,"events":[[1300000000,1],[1400000000,1]]}]})";
 
 TEST_CASE("Errors are those of TTFT, rate and events") {
   const auto errors = compare(client_of("201010000,206020000,211130000"), *parse_json(kTruth));
@@ -34,6 +40,18 @@ TEST_CASE("Early times are errors too, and missing events are no comparison") {
   CHECK(missing.error().code == Errc::kMismatch);
   CHECK(compare(client_of("1,2,3"), *parse_json(R"({"requests":[]})")).error().code == Errc::kMismatch);
   CHECK(compare(*parse_json(R"({"requests":[]})"), *parse_json(kTruth)).error().code == Errc::kMismatch);
+}
+
+TEST_CASE("The engine's record gives TTFT and rates with several tokens an event") {
+  const Json truth = *parse_json(kSpeculated);
+  const auto one = true_request(truth["requests"].items()[0]), two = true_request(truth["requests"].items()[1]);
+  REQUIRE(one);
+  REQUIRE(two);
+  CHECK(one->ttft_ms == Approx(200));
+  CHECK(one->tokens == 12);
+  CHECK(one->decode_tok_s == Approx(9 / 0.1));  // the first event's three tokens are prefill's
+  CHECK(true_aggregate({*one, *two}) == Approx(14 / 0.4));
+  CHECK(true_request(*parse_json(R"({"received_ns":1,"events":[[2,1]]})")).error().code == Errc::kMismatch);
 }
 
 TEST_CASE("Percentiles are nearest rank") {

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "cli/app.h"
 #include "client.h"
+#include "grid.h"
 #include "measure.h"
 #include "report/table.h"
 
@@ -83,6 +84,18 @@ std::string table_of(const Json& figures) {
                        {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft}, paced);
 }
 
+std::string table_of(const std::vector<GridRow>& grid) {
+  using report::Align;
+  std::vector<std::vector<std::string>> rows;
+  for (const GridRow& row : grid) {
+    rows.push_back({row.program, row.knobs, std::to_string(row.requests), std::to_string(row.missing),
+                    row.program == "bench-conc" ? "-" : fmt::format("{:.3f}", row.ttft_ms),
+                    fmt::format("{:.3f}", row.rate_pct)});
+  }
+  return report::table({"program", "knobs", "requests", "no figure", "TTFT error [ms]", "rate error [%]"},
+                       {Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight}, rows);
+}
+
 }  // namespace
 
 Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
@@ -103,6 +116,8 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   plan.progress = [&streams](const std::string& what) { streams.err << "bk-perf: " << what << std::endl; };
   BK_ASSIGN(const Json figures, measure(plan));
   streams.out << table_of(figures);
+  BK_ASSIGN(const std::vector<GridRow> grid, accuracy_grid(plan.bin, plan.quick, plan.progress));
+  streams.out << "\nlargest errors against the engine's own record (bounds: 1 ms, 0.5 %)\n" << table_of(grid);
   if (!options.json_file.empty()) BK_TRY(write_file_atomic(options.json_file, figures.dump(2) + "\n"));
   return cli::ExitCode::kDone;
 }

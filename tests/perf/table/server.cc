@@ -31,8 +31,14 @@ Result<std::unique_ptr<Server>> Server::start(const std::string& engine, const s
   TempDir dir;
   const auto script_path = dir.path() / "script.jsonl";
   BK_TRY(write_file_atomic(script_path, script));
+  return start_engine(engine, {"--script", script_path});
+}
+
+Result<std::unique_ptr<Server>> Server::start_engine(const std::string& engine, const std::vector<std::string>& flags) {
+  const TempDir dir;
   Command command;
-  command.argv = {engine, "--port", "0", "--script", script_path};
+  command.argv = {engine, "--port", "0"};
+  command.argv.insert(command.argv.end(), flags.begin(), flags.end());
   command.output_file = dir.path() / "log";
   BK_ASSIGN(Process process, Process::start(command));
   std::unique_ptr<Server> server(new Server(std::move(process)));

@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -14,6 +15,8 @@ class Server {
  public:
   /// `engine`: path of the program; `script`: its lines. kEnvironment when it does not come up within seconds.
   static Result<std::unique_ptr<Server>> start(const std::string& engine, const std::string& script);
+  /// The same with the engine's own answers and these flags.
+  static Result<std::unique_ptr<Server>> start_engine(const std::string& engine, const std::vector<std::string>& flags);
   [[nodiscard]] const std::string& url() const { return url_; }
   [[nodiscard]] std::string chat_url() const { return url_ + "/v1/chat/completions"; }
   /// What /sim/truth says.

@@ -1,8 +1,8 @@
-#include "rows.h"
+#include "tool/load_rows.h"
 
 #include "report/number.h"
 
-namespace bk::bench_conc {
+namespace bk::tool {
 namespace {
 
 using report::Align;
@@ -91,8 +91,8 @@ Records programs(const std::vector<CellFigures>& cells) {
 
 }  // namespace
 
-Records rows_of(const std::vector<CellFigures>& cells, report::Format format) {
+Records load_rows(const std::vector<CellFigures>& cells, report::Format format) {
   return for_people(format) ? people(cells) : programs(cells);
 }
 
-}  // namespace bk::bench_conc
+}  // namespace bk::tool

@@ -1,10 +1,10 @@
-#include "figures.h"
+#include "tool/load_figures.h"
 
 #include <algorithm>
 
 #include "tool/bench.h"
 
-namespace bk::bench_conc {
+namespace bk::tool {
 namespace {
 
 Spread spread_of(const std::vector<double>& values) {
@@ -13,16 +13,16 @@ Spread spread_of(const std::vector<double>& values) {
 
 }  // namespace
 
-CellFigures figures_of(const load::Sample& sample) {
+CellFigures load_figures(const load::Sample& sample) {
   CellFigures figures;
   figures.cell = sample.cell;
   figures.concurrency = sample.concurrency;
   figures.requests = sample.requests.size();
-  figures.aggregate_tok_s = tool::metric_of(sample, "aggregate_tok_s");
-  figures.requests_per_s = tool::metric_of(sample, "requests_per_s");
-  figures.goodput_per_s = tool::metric_of(sample, "goodput_per_s");
-  figures.good_share = tool::metric_of(sample, "good_share");
-  figures.note = tool::note_of(sample, "aggregate_tok_s");
+  figures.aggregate_tok_s = metric_of(sample, "aggregate_tok_s");
+  figures.requests_per_s = metric_of(sample, "requests_per_s");
+  figures.goodput_per_s = metric_of(sample, "goodput_per_s");
+  figures.good_share = metric_of(sample, "good_share");
+  figures.note = note_of(sample, "aggregate_tok_s");
   std::vector<double> ttft, latency, tpot;
   std::vector<std::optional<double>> rates;
   for (const stream::RequestRecord& record : sample.requests) {
@@ -44,4 +44,4 @@ CellFigures figures_of(const load::Sample& sample) {
   return figures;
 }
 
-}  // namespace bk::bench_conc
+}  // namespace bk::tool

@@ -6,7 +6,7 @@
 #include "load/sample.h"
 #include "stats/summary.h"
 
-namespace bk::bench_conc {
+namespace bk::tool {
 
 /// p50, p90 and p99 of one quantity over a cell's answered requests, by nearest rank.
 struct Spread {
@@ -26,6 +26,6 @@ struct CellFigures {
   std::string note;
 };
 
-[[nodiscard]] CellFigures figures_of(const load::Sample& sample);
+[[nodiscard]] CellFigures load_figures(const load::Sample& sample);
 
-}  // namespace bk::bench_conc
+}  // namespace bk::tool
