@@ -11,7 +11,7 @@ run_bench() {
     need install install_packages engines
     need build build dev sim-engine benchy
     need llama-benchy install_llama_benchy
-    python3 scripts/peers.py --bin build/dev/bin --peer .peers/llama-benchy/bin/llama-benchy --work build/peers "$@"
+    python3 scripts/peers.py --bin build/dev/bin --peer .engines/llama-benchy/bin/llama-benchy --work build/peers "$@"
     return
   fi
   need build build dev bk-perf sim-engine bench-probe bench-dec bench-ctx bench-conc
@@ -19,7 +19,7 @@ run_bench() {
 }
 
 install_llama_benchy() {
-  local venv=.peers/llama-benchy
+  local venv=.engines/llama-benchy
   [ "$("$venv/bin/pip" show llama-benchy 2>/dev/null | sed -n 's/^Version: //p')" != "$LLAMA_BENCHY" ] || { echo "it is there"; return 0; }
   python3 -m venv "$venv"
   "$venv/bin/pip" install --quiet --disable-pip-version-check "llama-benchy==$LLAMA_BENCHY"

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/json.h"
-#include "base/text.h"
 
 namespace bk::bench_conc_mpi {
 namespace {
@@ -64,6 +63,13 @@ int peak_of(const std::vector<RequestRecord>& requests) {
   int now = 0, most = 0;
   for (const auto& [at, change] : changes) most = std::max(most, now += change);
   return most;
+}
+
+/// As a shell takes it for one word.
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
 }
 
 }  // namespace
@@ -148,7 +154,7 @@ std::string srun_line(int nodes, const std::vector<std::string>& args) {
                                             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                             "0123456789-_=+./:,@%") == std::string::npos;
     line += ' ';
-    line += plain ? word : "'" + join(split(word, '\''), "'\\''") + "'";
+    line += plain ? word : quoted(word);
   }
   return line;
 }

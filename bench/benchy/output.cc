@@ -110,14 +110,16 @@ std::string to_tables(const Outcome& outcome, const std::string& model, bool mar
 report::Records to_records(const Outcome& outcome, const std::string& model) {
   report::Records records;
   const auto column = [&records](const std::string& key) { records.columns.push_back({key, "", ""}); };
-  for (const char* key : {"model", "test", "concurrency"}) column(key);
-  constexpr const char* kMetrics[] = {"t_s_total",  "t_s_req",     "peak_t_s",        "peak_t_s_req",    "ttfr_ms",
-                                      "est_ppt_ms", "e2e_ttft_ms", "correct_t_s_req", "correct_peak_t_s"};
+  // llama-benchy's columns in its order, so that what reads its CSV reads ours; what is more stands behind them.
+  for (const char* key : {"model", "test_name"}) column(key);
+  constexpr const char* kMetrics[] = {"t_s",     "t_s_req",  "peak_ts",         "peak_ts_req",     "ttfr",
+                                      "est_ppt", "e2e_ttft", "correct_t_s_req", "correct_peak_t_s"};
   for (const char* key : kMetrics) {
     column(std::string(key) + "_mean");
     column(std::string(key) + "_std");
   }
-  for (const char* key : {"decode_basis", "requests", "requests_failed", "sized_by", "note"}) column(key);
+  for (const char* key : {"concurrency", "decode_basis", "requests", "requests_failed", "sized_by", "note"})
+    column(key);
   for (const Benchmark& row : outcome.benchmarks) {
     for (const bool prefill : {true, false}) {
       static const Values kNone;
@@ -127,12 +129,13 @@ report::Records to_records(const Outcome& outcome, const std::string& model) {
           prefill ? &row.ttfr_ms : &kNone,         prefill ? &row.est_ppt_ms : &kNone,
           prefill ? &row.e2e_ttft_ms : &kNone,     prefill ? &row.prefill_tok_s : &row.decode_tok_s,
           prefill ? &kNone : &row.true_peak_tok_s};
-      std::vector<Json> cells = {model, test_name(row, prefill), row.concurrency};
+      std::vector<Json> cells = {model, test_name(row, prefill)};
       for (const Values* values : metrics) {
         cells.emplace_back(values->empty() ? Json() : Json(mean_of(*values)));
         cells.emplace_back(values->empty() ? Json() : Json(population_sd_of(*values)));
       }
       const std::string note = note_of(row);
+      cells.emplace_back(row.concurrency);
       cells.emplace_back(row.decode_basis.empty() ? Json() : Json(row.decode_basis));
       cells.emplace_back(row.requests);
       cells.emplace_back(row.failed);

@@ -67,7 +67,8 @@ Schemas::At Schemas::resolve(const At& at, const std::string& ref) const {
   REQUIRE(files_.count(found.file) == 1);
   found.schema = &files_.at(found.file);
   if (hash == std::string::npos) return found;
-  for (const std::string_view part : split(ref.substr(hash + 1), '/')) {
+  const std::string pointer = ref.substr(hash + 1);
+  for (const std::string_view part : split(pointer, '/')) {
     if (part.empty()) continue;
     REQUIRE(has_member(*found.schema, std::string(part)));
     found.schema = &(*found.schema)[std::string(part)];

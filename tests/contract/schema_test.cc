@@ -23,9 +23,11 @@ const std::vector<Row>& commands() {
       {"bench-ctx", "bench-ctx --contexts 2K --reps 1 --tokens 16 --json"},
       {"bench-conc", "bench-conc -C 1,2 -n 4 --tokens 16 --json"},
       {"bench-conc", "bench-conc --rate 50 -n 4 --tokens 16 --ttft-limit 500 --json"},
+      {"bench-conc-mpi", "mpirun -n 2 bench-conc-mpi -C 2 -n 4 --tokens 16 --json"},
       {"bench-tp4", "bench-tp4 --prefill-tokens 4096 --tokens 64 --json"},
       {"streamgap", "streamgap --tokens 400 --ingest-tokens 4096 --after 0.3 --json"},
       {"benchy", "benchy --pp 256 --tg 16 --depth 0,256 --concurrency 1 --json"},
+      {"benchy", "benchy --pp 256 --tg 16 --depth 256 --concurrency 2 --enable-prefix-caching --json"},
       {"check-quality", "check-quality --contexts 2K --json"},
       {"check-quality", "check-quality --contexts 2K --max-tokens 3 --json"},
       {"needle-256k", "needle-256k --context 4096 --json"},
@@ -37,6 +39,7 @@ const std::vector<Row>& commands() {
       {"bracket-show", "bracket run --base GATEFUSE=0 --cand GATEFUSE=1 --boots 2 --reps 1 --tokens 16 --json"},
       {"bracket-list", "bracket list --json"},
       {"bracket-judge", "bracket judge h200.jsonl --json"},
+      {"census", "census rank0.json.gz --json"},
       {"b12x-preflight", "b12x-preflight /models --json"},
   };
   return kRows;

@@ -1,5 +1,9 @@
 #include "contract/workshop.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -43,6 +47,19 @@ std::string sample_line(int boot, double value) {
   return fmt::format(R"({{"boot": {}, "arm": "{}", "metric": "step_us", "unit": "us", "cell": "all", "value": {}}})",
                      boot, boot % 2 == 1 ? "cand" : "base", value) +
          "\n";
+}
+
+/// A port that nothing listens on at the moment.
+int free_port() {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  REQUIRE(bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0);
+  REQUIRE(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+  close(fd);
+  return ntohs(address.sin_port);
 }
 
 std::string texts(const std::string& flavour) {
@@ -103,21 +120,29 @@ void Workshop::write_inputs() const {
 }
 
 Captured Workshop::run(const std::string& command) const {
+  write_inputs();  // an earlier command may have written over one
   const bool beside_prefill = command.starts_with("streamgap");
   const bool profiled = command.starts_with("profile-step");
   const std::string& url = beside_prefill ? slow_.url() : profiled ? profiled_.url() : fast_.url();
   std::string text = replaced(command, "http://127.0.0.1:8000", url);
-  text = replaced(text, "--port 8000", "--port 0");
+  const bool any_port = command.starts_with("sim-engine");
+  text = replaced(text, "--port 8000", any_port ? "--port 0" : fmt::format("--port {}", free_port()));
+  text = replaced(text, "9v0s7pyk", "$(bracket list --format csv | sed -n 2p | cut -d, -f1)");
   text = replaced(text, "/opt/venv/lib/python3.12/site-packages/vllm", path("site-packages"));
   for (const char* folder : {"models", "traces"}) {
     text = replaced(text, std::string(" /") + folder, " " + path(folder));
   }
+  if (command.starts_with("ledger merge")) text = "check-quality --contexts 2K -q --db laptop.db && " + text;
   // The engine writes its trace a while after it was asked to stop.
   if (profiled) text = "(sleep 1; cp rank0.json.gz traces/) & " + text;
   auto captured = run_captured({{"/bin/sh", "-c", text},
                                 {{"PATH", std::string(BK_BIN_DIR) + ":/usr/bin:/bin"},
                                  {"BRACKETKIT_BASE_URL", url},
-                                 {"BK_PROFILES", path("profiles")}},
+                                 {"BK_PROFILES", path("profiles")},
+                                 // mpirun as root and with more ranks than cores, as on a machine for builds
+                                 {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                 {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                 {"OMPI_MCA_rmaps_base_oversubscribe", "1"}},
                                 dir_.path().string(),
                                 "",
                                 true},

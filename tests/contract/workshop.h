@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "support/sim_engine.h"
 
 namespace bk::contract {

@@ -62,7 +62,8 @@ const std::vector<Fence> kFences = {
     {"<unicode/", {"harness/gate/"}},
     {"<simdjson", {"harness/stream/", "harness/trace/", "harness/base/json.cc"}},
     {"<nlohmann/", {"harness/base/json.cc"}},
-    {"<CLI/", {"harness/cli/", "sim/"}},
+    {"<CLI/", {"harness/cli/"}},
+    {"mpi.h", {"bench/bench-conc-mpi/"}},
     {"<zlib", {"harness/store/", "harness/trace/"}},
     {"<archive", {"overlay/"}},
 };
