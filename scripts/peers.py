@@ -18,6 +18,7 @@ BOOK_URL = "http://localhost/book.txt"  # never fetched: the text is put into ll
 # No noise and no drafts: two runs differ by nothing but their clients.
 STILL = ["--knob", "STEP_SD=0", "--knob", "BOOT_SD=0", "--knob", "SPEC_TOKENS=0"]
 STREAMS, FIRST_MS, EVERY_MS, EVENTS = 64, 200, 5, 512
+BATCHES = 3  # two that are measured, and the one before them that both tools discard
 
 
 class Engine:
@@ -140,21 +141,26 @@ def parity(args, work, sim):
 
 
 def script(path, events):
-    stream = {"first_ms": FIRST_MS, "every_ms": EVERY_MS, "events": events, "phase": "spread"}
-    path.write_text(json.dumps({"path": "/v1/chat/completions", "stream": stream}) + "\n")
+    """Every streamed request: the first event 200 ms after it was read. The two warm-ups before are answered as JSON."""
+    stream = {"first_ms": FIRST_MS, "every_ms": EVERY_MS, "events": events}
+    lines = [
+        json.dumps({"path": "/v1/chat/completions", "request": number, "stream": stream})
+        for number in range(2, 2 + BATCHES * STREAMS)
+    ]
+    path.write_text("\n".join(lines) + "\n")
     return ["--script", str(path)]
 
 
 def measured(run, args, work, sim, name, separate):
     """CPU seconds per 1,000 events, TTFT error at 64 streams, memory: a full run less one of two events."""
-    flags = ["--pp", "64", "--tg", str(EVENTS), "--concurrency", str(STREAMS), "--runs", "2", "--latency-mode", "none",
-             "--skip-coherence", "--no-adapt-prompt"]
+    flags = ["--pp", "64", "--tg", str(EVENTS), "--concurrency", str(STREAMS), "--runs", str(BATCHES - 1),
+             "--latency-mode", "none", "--skip-coherence"]
     costs = {}
     for kind, events in (("empty", 2), ("full", EVENTS)):
         with Engine(sim, script(work / f"{kind}.jsonl", events)) as engine:
             result = work / f"{name}-{kind}.json"
             costs[kind] = run(args, work, engine.url, result, lists(flags) if separate else flags)
-    streamed = 3 * STREAMS * (EVENTS - 2)  # two runs and the one that is discarded
+    streamed = BATCHES * STREAMS * (EVENTS - 2)
     row = next(iter(rows(work / f"{name}-full.json").values()))
     return {
         "cpu": 1000 * (costs["full"].cpu_s - costs["empty"].cpu_s) / streamed,
