@@ -5,8 +5,7 @@ list(SORT BK_PROGRAMS)
 string(REPLACE ";" " " BK_PROGRAMS_WORDS "${BK_PROGRAMS}")
 
 set(share "${CMAKE_INSTALL_DATADIR}/bracketkit")
-install(DIRECTORY profiles schema DESTINATION ${share} FILES_MATCHING PATTERN "*.env" PATTERN "*.sql" PATTERN "*.md"
-  PATTERN "*.json")
+install(DIRECTORY profiles schema DESTINATION ${share})
 install(DIRECTORY overlay/modules DESTINATION ${share}/overlay)
 install(DIRECTORY engines DESTINATION ${share} PATTERN "__pycache__" EXCLUDE)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -52,6 +52,9 @@ const std::vector<Row>& special() {
       {"bracket run", "--reps 1 --tokens 16", {0}},
       // The wheel is not here: the whole line runs up to that.
       {"overlay verify llama-cpp-overlay --wheel", "", {1, 2, 3}},
+      // The nodes of a fleet and a registry on the network are not here: what is asked runs up to that.
+      {"fleet-audit", "", {0, 1, 3, 4}},
+      {"image-watch", "", {0, 1, 3}},
       // An empty tree: nothing that the rules look for is there.
       {"overlay audit --root", "", {4}},
       {"supervisor --profile llama-cpp", "& pid=$!; sleep 3; kill -INT $pid; wait $pid", {0, 130}},

@@ -110,8 +110,12 @@ void Workshop::write_inputs() const {
   put("base1.jsonl", texts("one way to end"));
   put("base2.jsonl", texts("another way to end"));
   put("cand.jsonl", texts("a third way to end"));
-  put("answers.jsonl",
-      R"({"prompt": "count", "completion": "one two three four one two three four one two three four"})");
+  std::string counting;
+  for (int i = 0; i < 60; ++i) counting += "one two three four five six seven eight ";
+  put("answers.jsonl", Json::object().set("prompt", "count").set("completion", counting).dump() + "\n");
+  put("ledger-facts.tsv",
+      "date\tlane\taxis\tmetric\tunit\tbase1\tcand\tbase2\tdelta_pct\tacceptance\tverdict\tsource\treason\n"
+      "2026-08-08\tdsv4\tONESHOT 0->1\tdecode\ttok/s\t-\t-\t-\t7.5\t-\tadopted\tledger\tone exchange a layer\n");
   put("notes.txt", std::string(40, 'a') + " some notes that repeat, some notes that repeat, some notes that repeat\n");
   REQUIRE(make_directories(path("traces")));
   REQUIRE(make_directories(path("models/one")));
