@@ -2,7 +2,7 @@
 # sysroot (.cross), because several -dev packages cannot be installed beside the host's. apt's own state is left alone.
 
 CROSS=$ROOT/.cross
-CROSS_PACKAGES="catch2 libbenchmark-dev libcli11-dev libcurl4-openssl-dev libeigen3-dev libexpected-dev libfmt-dev
+CROSS_PACKAGES="catch2 libbenchmark-dev libcli11-dev libcpp-httplib-dev libcurl4-openssl-dev libeigen3-dev libexpected-dev libfmt-dev
   libarchive-dev libicu-dev libpq-dev libsimdjson-dev libsqlite3-dev nlohmann-json3-dev zlib1g-dev"
 # These suites run their own code only. Those that start programs of the build would start arm64 ones without qemu, and
 # qemu does not pass on the kernel's receive stamps that http reads.

@@ -6,6 +6,7 @@
 #include "cli/app.h"
 #include "move_commands.h"
 #include "page_commands.h"
+#include "serve_command.h"
 
 namespace bk::ledger_tool {
 
@@ -17,6 +18,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(std::make_unique<RenderCommand>());
   commands.push_back(std::make_unique<ReportCommand>());
+  commands.push_back(std::make_unique<ServeCommand>());
   commands.push_back(std::make_unique<CheckCommand>());
   commands.push_back(std::make_unique<NoteCommand>());
   commands.push_back(std::make_unique<ExportCommand>());

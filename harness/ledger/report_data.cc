@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t kTimelinePoints = 120;  // of one request: more than a screen shows
 
-double to_epoch_ms(Nanos wall) { return static_cast<double>(wall / kMillisecond); }
+/// Whole milliseconds since 1970, as a browser's Date takes them.
+std::int64_t to_epoch_ms(Nanos wall) { return wall / kMillisecond; }
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 

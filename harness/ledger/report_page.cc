@@ -26,10 +26,10 @@ std::string inert(const std::string& json) {
 
 }  // namespace
 
-std::string report_page(const Json& data, const std::string& script) {
+std::string report_page(const Json& data, bool live) {
   std::string html = page::page_html;
   replace(html, "@css@", page::page_css);
-  replace(html, "@js@", std::string(page::plot_js) + page::bracket_js + page::page_js + script);
+  replace(html, "@js@", std::string(page::plot_js) + page::bracket_js + page::page_js + (live ? page::live_js : ""));
   // Last: what stands in the data is no mark.
   replace(html, "@data@", inert(data.dump()));
   return html;

@@ -11,8 +11,8 @@ namespace bk::ledger {
 /// are in it for the newest `detailed` brackets.
 [[nodiscard]] Result<Json> report_data(store::Database& database, std::size_t detailed = 200);
 
-/// One self-contained page over it: no network, the same bytes for the same rows.
-/// @param script  added at the end of the page's own: what a server wants it to do.
-[[nodiscard]] std::string report_page(const Json& data, const std::string& script = {});
+/// One self-contained page over it: no network, the same bytes for the same rows. A live one asks the server that gave
+/// it for "data" again and again.
+[[nodiscard]] std::string report_page(const Json& data, bool live = false);
 
 }  // namespace bk::ledger

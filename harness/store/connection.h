@@ -40,6 +40,8 @@ class Connection {
   virtual Status begin() = 0;
   virtual Status commit() = 0;
   virtual void rollback() noexcept = 0;
+  /// Another text whenever another program has committed something.
+  virtual Result<std::string> change_mark() = 0;
   /// What the database finds wrong with its own pages and foreign keys, a line each.
   virtual Result<std::vector<std::string>> problems() = 0;
   /// A consistent copy as a SQLite file, while others write; kUnavailable where the database cannot.

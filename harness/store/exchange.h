@@ -36,6 +36,9 @@ struct ExportScope {
 [[nodiscard]] Status export_rows(Database& database, const ExportScope& scope,
                                  const std::function<Status(const TravelRow&)>& sink);
 
+/// Another text whenever another program has committed something to the database.
+[[nodiscard]] Result<std::string> change_mark(Database& database);
+
 /// Rows that came in: new ones, ones that stood there, ones that had gone on since (a run that has ended now).
 struct ImportTally {
   std::int64_t added = 0, known = 0, updated = 0, brackets = 0;  ///< brackets: new ones

@@ -92,4 +92,6 @@ Status export_rows(Database& database, const ExportScope& scope, const std::func
   return {};
 }
 
+Result<std::string> change_mark(Database& database) { return database.connection().change_mark(); }
+
 }  // namespace bk::store

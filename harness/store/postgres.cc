@@ -160,6 +160,10 @@ class PostgresConnection final : public Connection {
   Status begin() override { return execute(kTakeTurn); }
   Status commit() override { return execute("COMMIT"); }
   void rollback() noexcept override { PQclear(PQexec(connection_, "ROLLBACK")); }
+  Result<std::string> change_mark() override {
+    BK_ASSIGN(const Cell snapshot, query_cell(*this, "SELECT pg_current_snapshot()::text", {}));
+    return std::get<std::string>(snapshot);
+  }
   /// The server checks its pages and keys itself.
   Result<std::vector<std::string>> problems() override { return std::vector<std::string>{}; }
   Status copy_to(const std::string&) override {

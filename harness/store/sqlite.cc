@@ -170,6 +170,10 @@ class SqliteConnection final : public Connection {
     if (sqlite3_get_autocommit(db_) == 0) sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr);
   }
 
+  Result<std::string> change_mark() override {
+    BK_ASSIGN(const Cell version, query_cell(*this, "PRAGMA data_version", {}));
+    return std::to_string(std::get<std::int64_t>(version));
+  }
   Result<std::vector<std::string>> problems() override {
     std::vector<std::string> found;
     {

@@ -66,6 +66,7 @@ const std::vector<Fence> kFences = {
     {"mpi.h", {"bench/bench-conc-mpi/"}},
     {"<zlib", {"harness/store/", "harness/trace/"}},
     {"<archive", {"overlay/"}},
+    {"<httplib", {"bench/ledger/"}},
 };
 
 /// Whether a third party may be named in the file.
