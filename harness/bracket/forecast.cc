@@ -13,9 +13,11 @@ constexpr int kOtherBoots[] = {3, 5, 7, 9, 13, 17};
 PlanLine line_of(const std::vector<stats::Arm>& order, const BootNoise& noise, const Plan& plan) {
   PlanLine line;
   line.boots = static_cast<int>(order.size());
-  const auto design = stats::design_of(order, noise.sd, noise.df, plan.rules());
+  // A plan with looks has spent part of alpha before its last one.
+  const stats::Rules rules = order.size() == plan.order.size() ? plan.rules_at(order.size()) : plan.rules();
+  const auto design = stats::design_of(order, noise.sd, noise.df, rules);
   if (design) {
-    line.resolves = stats::resolution(*design, plan.rules());
+    line.resolves = stats::resolution(*design, rules);
   } else {
     line.reason = line.boots < 3 ? "arm_not_told_from_drift" : "no_degrees_of_freedom";
   }

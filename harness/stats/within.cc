@@ -124,6 +124,7 @@ std::optional<WithinLine> within_line(const std::vector<PairedGroup>& groups) {
   line.xx = product(x, x);
   if (line.df < 1 || std::sqrt(line.xx / (line.df + 1)) < kLeastSpread) return std::nullopt;
   std::vector<Group> y;
+  y.reserve(groups.size());
   for (const PairedGroup& g : groups) y.push_back(g.y);
   line.slope = product(x, y) / line.xx;
   Winsorised residuals;

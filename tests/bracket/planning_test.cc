@@ -53,7 +53,9 @@ TEST_CASE("looks rise by two boots to the last, and each has its share of alpha"
   CHECK(plan.rules_at(10).alpha < 0.05);
   CHECK(plan.rules_at(10).alpha > 0.03);
   CHECK(plan.rules_at(8).alpha == plan.rules_at(7).alpha);
+  const double with_looks = *forecast_without_history(plan).planned.resolves;
   plan.options.looks.clear();
+  CHECK(with_looks > *forecast_without_history(plan).planned.resolves);
   CHECK(plan.rules_at(5).alpha == 0.05);
 }
 

@@ -56,6 +56,7 @@ TEST_CASE("all signs of few differences are counted", "[stats]") {
 TEST_CASE("many differences are thrown at random, with the same answer each time", "[stats]") {
   Random random(3);
   std::vector<double> differences;
+  differences.reserve(40);
   for (int i = 0; i < 40; ++i) differences.push_back(0.4 + random.normal());
   bool exact = true;
   const auto p = sign_flip_p(differences, exact);
