@@ -4,6 +4,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "base/text.h"
 #include "share.h"
 #include "tool/load_options.h"
 #include "world.h"
@@ -78,7 +79,7 @@ Status measure_all(World& world, const tool::Server& server, leg::ConcurrencyPla
   plan.stopped = stopped;
   world.measure_clocks();
   for (const std::string& text : world.gather(std::to_string(world.clock_error()))) {
-    ranks->worst_clock_error = std::max<Nanos>(ranks->worst_clock_error, std::atoll(text.c_str()));
+    ranks->worst_clock_error = std::max<Nanos>(ranks->worst_clock_error, parse_int(text).value_or(0));
   }
   const auto cells = cells_of(plan);
   int index = 0;

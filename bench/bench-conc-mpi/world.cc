@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "base/text.h"
+
 namespace bk::bench_conc_mpi {
 namespace {
 
@@ -112,7 +114,7 @@ void World::measure_clocks() {
 
 int launched_rank() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    if (const char* text = std::getenv(name)) return std::atoi(text);
+    if (const char* text = std::getenv(name)) return static_cast<int>(parse_int(text).value_or(0));
   }
   return 0;
 }

@@ -155,7 +155,7 @@ Result<cli::ExitCode> GateCommand::run(cli::Streams& streams, const cli::Args& a
     print(*outcome, planned, format, output.stream());
     BK_TRY(output.close());
   }
-  const Result<cli::ExitCode> code = outcome ? exit_of(*outcome) : Result<cli::ExitCode>(fail(outcome.error()));
+  Result<cli::ExitCode> code = outcome ? exit_of(*outcome) : Result<cli::ExitCode>(fail(outcome.error()));
   const std::string state = code ? "done" : code.error().code == Errc::kInterrupted ? "interrupted" : "failed";
   BK_TRY(database.end_run(run, state, static_cast<int>(code ? *code : cli::exit_code_of(code.error().code)),
                           code ? "" : redact(code.error().text(), streams.secrets)));
