@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "boot/entries.h"
+#include "boot/fleet_settings.h"
 #include "boot/knob_rules.h"
 #include "boot/overlay_settings.h"
 #include "boot/relation.h"
@@ -18,9 +19,10 @@ namespace {
 
 const std::vector<std::string>& setting_names() {
   static const std::vector<std::string> kNames = {
-      "COMMAND",      "HOST",    "PORT",        "SERVED_MODEL", "MAX_MODEL_LEN", "READY_TIMEOUT_S",
-      "STOP_GRACE_S", "METRICS", "API_KEY_ENV", "VERSION_LOG",  "HELP",          "INSTALL",
-      "EXTRA_ENV",    "MODULES", "RUNTIME",     "TARGET_PREFIX"};
+      "COMMAND",      "HOST",    "PORT",        "SERVED_MODEL",  "MAX_MODEL_LEN", "READY_TIMEOUT_S",
+      "STOP_GRACE_S", "METRICS", "API_KEY_ENV", "VERSION_LOG",   "HELP",          "INSTALL",
+      "EXTRA_ENV",    "MODULES", "RUNTIME",     "TARGET_PREFIX", "IMAGE",         "IMAGE_ID",
+      "MOUNTS",       "NODES",   "DEPLOY_DIR",  "SSH_CONFIG",    "EXCLUSIVE"};
   return kNames;
 }
 
@@ -58,6 +60,8 @@ class Builder {
     BK_TRY(check_knobs());
     BK_TRY(check_command());
     if (const auto status = check_overlay_settings(profile_); !status)
+      return fail(Errc::kUsage, status.error().what, path_);
+    if (const auto status = check_fleet_settings(profile_); !status)
       return fail(Errc::kUsage, status.error().what, path_);
     BK_TRY(extra_environment());
     return std::move(profile_);
@@ -178,6 +182,7 @@ class Builder {
     }
     if (const auto status = apply_overlay_setting(profile_, key, value); !status)
       return bad(entry, status.error().what);
+    if (const auto status = apply_fleet_setting(profile_, key, value); !status) return bad(entry, status.error().what);
     return apply_number(entry);
   }
 

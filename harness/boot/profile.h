@@ -71,7 +71,11 @@ struct Relation {
 enum class Runtime {
   kProcess,    ///< a plain process
   kNamespace,  ///< a process whose private mount namespace shows the overlay over the package, read-only
+  kDocker,     ///< a container, by docker's command line
+  kPodman,     ///< a container, by podman's command line
 };
+
+[[nodiscard]] const char* to_string(Runtime runtime);
 
 /// How one engine is booted: `profiles/<name>.env`, parsed, defaults and the caller's environment applied.
 struct Profile {
@@ -90,7 +94,14 @@ struct Profile {
   std::vector<std::string> modules;  ///< overlay modules, in order; empty: the engine runs as it was installed
   std::string target_prefix;  ///< template of the package root that the modules' targets lie below; may hold {ROOT}
   Runtime runtime = Runtime::kProcess;
-  std::string install;  ///< what installs the engine; named when its program is missing
+  std::string image;                ///< container image, by name and tag; empty: the runtime is no container
+  std::string image_id;             ///< "sha256:…" that the image must have on every node; empty: not pinned
+  std::vector<std::string> mounts;  ///< HOST:CONTAINER:ro or :rw, in order
+  std::vector<std::string> nodes;   ///< ssh destinations, the head first; empty: this machine
+  std::string deploy_dir = "/opt/bracketkit/deploy";  ///< on every node; overlays lie in <deploy_dir>/<profile>/current
+  std::string ssh_config;  ///< template of ssh's configuration file; may hold {ROOT}; empty: the user's
+  bool exclusive = true;   ///< boots hold the run lock of every node
+  std::string install;     ///< what installs the engine; named when its program is missing
   std::string help;
   Environment env;          ///< engine environment: ENV.* and EXTRA_ENV
   std::vector<Knob> knobs;  ///< in the order of the file

@@ -127,8 +127,14 @@ std::string canonical_text(const Profile& profile) {
   if (!profile.modules.empty()) {
     lines.push_back("MODULES=" + join(profile.modules, " "));
     lines.push_back("TARGET_PREFIX=" + profile.target_prefix);
-    lines.push_back("RUNTIME=namespace");
+    lines.push_back(fmt::format("RUNTIME={}", to_string(profile.runtime)));
   }
+  if (!profile.image.empty()) {
+    lines.push_back("IMAGE=" + profile.image);
+    lines.push_back("IMAGE_ID=" + profile.image_id);
+    lines.push_back("MOUNTS=" + join(profile.mounts, " "));
+  }
+  if (!profile.nodes.empty()) lines.push_back(fmt::format("NODES={}", profile.nodes.size()));
   for (const auto& [name, value] : profile.env) lines.push_back(fmt::format("ENV.{}={}", name, value));
   for (const Knob& knob : profile.knobs) add_knob(knob, lines);
   std::sort(lines.begin(), lines.end());

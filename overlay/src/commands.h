@@ -4,6 +4,7 @@
 
 #include "cli/common_flags.h"
 #include "cli/run_main.h"
+#include "fleet_flags.h"
 #include "lane.h"
 
 namespace bk::overlay {
@@ -12,11 +13,13 @@ namespace bk::overlay {
 struct Options {
   LaneFlags lane;
   PackageFlags package;
+  FleetFlags fleet;
   cli::CommonFlags common;
   std::string build_dir = "build";
   std::string laid_out;         ///< enter: what boot::lay_out() made
   std::string mounted_package;  ///< enter: over which package it goes
   std::string audit_root;
+  bool allow_older = false;         ///< deploy
   bool self_test = false;           ///< audit
   std::vector<std::string> engine;  ///< enter: the program to become, and its arguments
 };
@@ -26,6 +29,8 @@ struct Options {
 [[nodiscard]] Result<cli::ExitCode> run_diff(cli::Streams& streams, const Options& options);
 [[nodiscard]] Result<cli::ExitCode> run_list(cli::Streams& streams, const Options& options);
 [[nodiscard]] Result<cli::ExitCode> run_audit(cli::Streams& streams, const Options& options);
+[[nodiscard]] Result<cli::ExitCode> run_deploy(cli::Streams& streams, const Options& options);
+[[nodiscard]] Result<cli::ExitCode> run_status(cli::Streams& streams, const Options& options);
 /// Returns only when the engine could not be started.
 [[nodiscard]] Result<cli::ExitCode> run_enter(cli::Streams& streams, const Options& options);
 

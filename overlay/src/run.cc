@@ -55,6 +55,33 @@ void add_audit(cli::App& app, Options& options) {
   app.example("overlay audit --root /opt/venv/lib/python3.12/site-packages/vllm", "an installed package");
 }
 
+void add_deploy(cli::App& app, Options& options) {
+  app.description(
+      "Puts the profile's composed overlay on every node over OpenSSH, or on none. The checkout has to be clean, and "
+      "to "
+      "hold the commit that is deployed. Every node unpacks beside what it has and hashes; only when all hash texts "
+      "are "
+      "equal, byte for byte, does the new release become the deployed one. On any failure, also when this program is "
+      "killed, every node goes back to its former release. Exit code: 1 when bytes differ, 2 when refused, 3 when a "
+      "node "
+      "cannot be reached or is locked. Engines that run keep their files: restarting them is a separate act.");
+  options.lane.add_to(app);
+  options.fleet.add_to(app);
+  app.flag("--allow-older", options.allow_older, "deploy although the nodes have a commit that HEAD does not hold");
+  options.common.add_to(app, {Common::kFormat, Common::kOut, Common::kDryRun});
+  app.example("overlay deploy dsv4 --nodes gb1,gb2,gb3,gb4", "to four machines, the head first");
+}
+
+void add_status(cli::App& app, Options& options) {
+  app.description(
+      "Shows which node has which release, whether its files still are what was deployed, and which lane runs there. "
+      "Changes nothing. Exit code: 1 when nodes differ, a file was changed or a deploy did not end; else 4 when a node "
+      "did not answer; 3 when none did.");
+  options.lane.add_to(app);
+  options.fleet.add_to(app);
+  options.common.add_to(app, {Common::kFormat, Common::kOut});
+}
+
 void add_enter(cli::App& app, Options& options) {
   app.description(
       "What a boot with RUNTIME=namespace puts before the engine's command: mounts laid out files read-only over a "
@@ -81,6 +108,8 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   add_diff(app.subcommand("diff", "show what the modules change"), options);
   add_list(app.subcommand("list", "show the modules' rows"), options);
   add_audit(app.subcommand("audit", "search sources for seven guards"), options);
+  add_deploy(app.subcommand("deploy", "put a profile's overlay on all nodes or on none"), options);
+  add_status(app.subcommand("status", "show which node has what"), options);
   add_enter(app.subcommand("enter", "mount an overlay and become a program"), options);
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, cut_engine(args, options)));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
@@ -92,6 +121,8 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   if (app.chosen() == "verify") return run_verify(streams, options);
   if (app.chosen() == "diff") return run_diff(streams, options);
   if (app.chosen() == "audit") return run_audit(streams, options);
+  if (app.chosen() == "deploy") return run_deploy(streams, options);
+  if (app.chosen() == "status") return run_status(streams, options);
   if (app.chosen() == "list") return run_list(streams, options);
   return run_enter(streams, options);
 }

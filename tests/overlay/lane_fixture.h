@@ -57,7 +57,7 @@ inline std::map<std::string, std::string> files_below(const std::filesystem::pat
   if (!std::filesystem::exists(folder)) return files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (!entry.is_regular_file()) continue;
-    files[std::filesystem::relative(entry.path(), folder).string()] = read_file(entry.path()).value_or("unreadable");
+    files[entry.path().lexically_relative(folder).string()] = read_file(entry.path()).value_or("unreadable");
   }
   return files;
 }

@@ -1,0 +1,119 @@
+#include "boot/fleet_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "boot/words.h"
+#include "manifest/path.h"
+
+namespace bk::boot {
+namespace {
+
+using manifest::printable;
+
+/// Absolute, of the characters that a manifest's paths may have, without "..": it is used in a shell on every node.
+Status check_folder(const std::string& key, std::string_view path) {
+  const auto fault = path.empty() ? std::optional<std::string>("it is empty") : manifest::root_fault(path);
+  if (!fault) return {};
+  return fail(Errc::kUsage, fmt::format("{} '{}': {}", key, printable(path), *fault));
+}
+
+Status check_characters(const std::string& key, const std::string& value, std::string_view more) {
+  const auto odd = std::find_if_not(value.begin(), value.end(), [&](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+           more.find(c) != std::string_view::npos;
+  });
+  if (!value.empty() && odd == value.end() && value.front() != '-') return {};
+  return fail(Errc::kUsage, fmt::format("{} is written oddly: '{}'", key, printable(value)));
+}
+
+Status take_image_id(Profile& profile, const std::string& value) {
+  constexpr std::string_view kHead = "sha256:";
+  const std::string_view digits = std::string_view(value).substr(std::min(kHead.size(), value.size()));
+  const bool hex = std::all_of(digits.begin(), digits.end(),
+                               [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+  if (!value.starts_with(kHead) || digits.size() != 64 || !hex) {
+    return fail(Errc::kUsage,
+                fmt::format("IMAGE_ID is sha256: and 64 lower-case hex digits, not '{}'", printable(value)));
+  }
+  profile.image_id = value;
+  return {};
+}
+
+Status take_mounts(Profile& profile, const std::string& value) {
+  for (const std::string_view mount : split(value, ' ')) {
+    if (mount.empty()) continue;
+    const auto parts = split(mount, ':');
+    if (parts.size() != 3 || (parts[2] != "ro" && parts[2] != "rw")) {
+      return fail(Errc::kUsage, fmt::format("MOUNTS holds '{}': each is HOST:CONTAINER:ro or :rw", printable(mount)));
+    }
+    BK_TRY(check_folder("MOUNTS", parts[0]));
+    BK_TRY(check_folder("MOUNTS", parts[1]));
+    profile.mounts.emplace_back(mount);
+  }
+  return {};
+}
+
+Status take_ssh_config(Profile& profile, const std::string& value) {
+  for (const std::string& name : placeholders(value)) {
+    if (name != "ROOT") return fail(Errc::kUsage, fmt::format("SSH_CONFIG may hold {{ROOT}}, not {{{}}}", name));
+  }
+  if (!value.starts_with('/') && !value.starts_with("{ROOT}/")) {
+    return fail(Errc::kUsage, "SSH_CONFIG is an absolute path, or starts with {ROOT}/");
+  }
+  profile.ssh_config = value;
+  return {};
+}
+
+}  // namespace
+
+Status apply_fleet_setting(Profile& profile, const std::string& key, const std::string& value) {
+  if (key == "NODES") {
+    auto nodes = parse_nodes(value, ' ');
+    if (!nodes) return fail(Errc::kUsage, "NODES: " + nodes.error().what);
+    profile.nodes = std::move(*nodes);
+  }
+  if (key == "DEPLOY_DIR") {
+    BK_TRY(check_folder(key, value));
+    profile.deploy_dir = value;
+  }
+  if (key == "IMAGE") {
+    BK_TRY(check_characters(key, value, "._-/:@"));
+    profile.image = value;
+  }
+  if (key == "EXCLUSIVE") {
+    if (value != "yes" && value != "no") return fail(Errc::kUsage, "EXCLUSIVE is yes or no");
+    profile.exclusive = value == "yes";
+  }
+  if (key == "IMAGE_ID") return take_image_id(profile, value);
+  if (key == "MOUNTS") return take_mounts(profile, value);
+  if (key == "SSH_CONFIG") return take_ssh_config(profile, value);
+  return {};
+}
+
+Status check_fleet_settings(const Profile& profile) {
+  const bool container = profile.runtime == Runtime::kDocker || profile.runtime == Runtime::kPodman;
+  if (container && profile.image.empty()) {
+    return fail(Errc::kUsage, fmt::format("RUNTIME={} needs IMAGE", to_string(profile.runtime)));
+  }
+  if (container) return {};
+  for (const auto& [key, set] :
+       {std::pair("IMAGE", !profile.image.empty()), std::pair("IMAGE_ID", !profile.image_id.empty()),
+        std::pair("MOUNTS", !profile.mounts.empty())}) {
+    if (set) return fail(Errc::kUsage, fmt::format("{} needs RUNTIME=docker or podman", key));
+  }
+  return {};
+}
+
+Ssh ssh_of(const Profile& profile, const std::filesystem::path& root_dir) {
+  const auto filled = fill(profile.ssh_config, [&](const std::string& name) -> std::optional<std::string> {
+    if (name == "ROOT") return root_dir.string();
+    return {};
+  });
+  return {filled.value_or("")};
+}
+
+}  // namespace bk::boot

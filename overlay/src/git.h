@@ -1,0 +1,23 @@
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+
+namespace bk::overlay {
+
+/// The commit of a checkout whose working tree is clean: what is deployed can be named by it. kUsage when the folder is
+/// no checkout, kRefused (with the first changed file) when it is dirty, kEnvironment when git is missing.
+[[nodiscard]] Result<std::string> clean_commit(const std::filesystem::path& checkout);
+
+/// How a commit lies to the checkout's HEAD.
+enum class Lineage {
+  kSame,      ///< it is HEAD
+  kAncestor,  ///< HEAD holds it
+  kNewer,     ///< it holds HEAD: HEAD is older
+  kApart,     ///< neither holds the other
+  kUnknown,   ///< the checkout has no such commit
+};
+[[nodiscard]] Result<Lineage> lineage_of(const std::filesystem::path& checkout, const std::string& commit);
+
+}  // namespace bk::overlay
