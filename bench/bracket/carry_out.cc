@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "base/version.h"
+#include "boot/run_lock.h"
 #include "bracket/execute.h"
 #include "cli/output.h"
 #include "cli/signals.h"
@@ -73,7 +74,7 @@ Result<cli::ExitCode> carry_out(cli::Streams& streams, const cli::Args& args, st
   BK_ASSIGN(const store::RowId run, begin_run(database, streams, args, plan.options.seed, bracket));
   const cli::InterruptGuard guard;
   ProgressWatcher watcher(streams, how.quiet, plan.metric, plan.cell);
-  const auto launcher = boot::make_process_launcher();
+  const auto launcher = boot::make_launcher(boot::run_lock_dir());
   const bracket::Tools tools{database,
                              *launcher,
                              watcher,

@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "base/text.h"
+#include "boot/run_lock.h"
 #include "carry_out.h"
 #include "cli/output.h"
 #include "cli/signals.h"
@@ -140,7 +141,7 @@ Result<cli::ExitCode> GateCommand::run(cli::Streams& streams, const cli::Args& a
   BK_ASSIGN(const store::RowId run, begin_run(database, streams, args, flags_.seed, std::nullopt));
   const cli::InterruptGuard guard;
   ProgressWatcher watcher(streams, flags_.quiet, "", "");
-  const auto launcher = boot::make_process_launcher();
+  const auto launcher = boot::make_launcher(boot::run_lock_dir());
   const bracket::Tools tools{database,
                              *launcher,
                              watcher,

@@ -120,13 +120,16 @@ Result<Command> resolve_command(const Profile& profile, const Arm& arm, const Bo
     if (name == "BOOT_INDEX") return std::to_string(variables.boot_index);
     if (name == "BIN") return variables.bin_dir.string();
     if (name == "ROOT") return variables.root_dir.string();
+    if (name == "RANK") return std::to_string(variables.rank);
+    if (name == "NODE_COUNT") return std::to_string(variables.node_count);
     const auto knob = arm.resolved.find(name);
     if (knob == arm.resolved.end() || knob->second.empty()) return {};
     return knob->second;
   };
   Command command;
   command.cwd = variables.root_dir.string();
-  BK_TRY(append_words(profile.command, lookup, command.argv));
+  const bool worker = variables.rank > 0 && !profile.worker_command.empty();
+  BK_TRY(append_words(worker ? profile.worker_command : profile.command, lookup, command.argv));
   for (const auto& [name, text] : profile.env) {
     BK_ASSIGN(std::string filled, fill(text, lookup));
     command.env[name] = std::move(filled);

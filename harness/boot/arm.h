@@ -40,6 +40,8 @@ struct BootVariables {
   int boot_index = 0;              ///< {BOOT_INDEX}: 0, 1, … in the order of the boots
   std::filesystem::path bin_dir;   ///< {BIN}: where our programs lie
   std::filesystem::path root_dir;  ///< {ROOT}: the directory above the profile's
+  int rank = 0;                    ///< {RANK}: 0 is the head; others run the profile's worker command
+  int node_count = 1;              ///< {NODE_COUNT}
 };
 
 /// argv and added environment of one boot (no key in either). kUsage when the template leaves no program to run.

@@ -84,6 +84,13 @@ Status apply_fleet_setting(Profile& profile, const std::string& key, const std::
     BK_TRY(check_characters(key, value, "._-/:@"));
     profile.image = value;
   }
+  if (key == "SERVED_ALIASES") {
+    for (const std::string_view alias : split(value, ' ')) {
+      if (!alias.empty()) profile.served_aliases.emplace_back(alias);
+    }
+  }
+  if (key == "WORKER_COMMAND") profile.worker_command = value;
+  if (key == "CONTAINER_FLAGS") profile.container_flags = value;
   if (key == "EXCLUSIVE") {
     if (value != "yes" && value != "no") return fail(Errc::kUsage, "EXCLUSIVE is yes or no");
     profile.exclusive = value == "yes";
@@ -98,6 +105,15 @@ Status check_fleet_settings(const Profile& profile) {
   const bool container = profile.runtime == Runtime::kDocker || profile.runtime == Runtime::kPodman;
   if (container && profile.image.empty()) {
     return fail(Errc::kUsage, fmt::format("RUNTIME={} needs IMAGE", to_string(profile.runtime)));
+  }
+  if (profile.nodes.empty() && !profile.worker_command.empty()) {
+    return fail(Errc::kUsage, "WORKER_COMMAND needs NODES: it starts the ranks after the head");
+  }
+  if (!profile.nodes.empty() && profile.port == 0) {
+    return fail(Errc::kUsage, "NODES needs PORT: a free port of another machine cannot be looked up from here");
+  }
+  if (!profile.nodes.empty() && profile.runtime == Runtime::kNamespace) {
+    return fail(Errc::kUsage, "NODES needs RUNTIME=process, docker or podman");
   }
   if (container) return {};
   for (const auto& [key, set] :

@@ -81,6 +81,17 @@ class Launcher {
 /// when that is killed: boot from a thread that outlives the engine.
 [[nodiscard]] std::unique_ptr<Launcher> make_process_launcher();
 
+/// Runs the engine on the profile's NODES over ssh ("local" is this machine without ssh), each in a process or a
+/// container. Everything is checked on every node before anything of an older boot is touched; then workers start, in
+/// order, and the head last. It ends with this program, also when that is killed.
+[[nodiscard]] std::unique_ptr<Launcher> make_fleet_launcher();
+
+/// The launcher that a program uses: the one that the profile needs, one lane at a time. From the first boot of a
+/// profile that is EXCLUSIVE to the launcher's end this machine's run lock in `lock_dir` is held, and the page cache is
+/// dropped before each boot where the system allows it. A boot that fails for a reason worth it (retry_reason()) is
+/// tried once more; the fingerprint of the second records it.
+[[nodiscard]] std::unique_ptr<Launcher> make_launcher(std::filesystem::path lock_dir);
+
 /// A port of `host` that nothing listens on at the moment. kEnvironment when the system gives none.
 [[nodiscard]] Result<int> free_port(const std::string& host);
 /// Ok when the port can be listened on; else kEnvironment naming the port and, where findable, its holder.

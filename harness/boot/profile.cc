@@ -19,16 +19,18 @@ namespace {
 
 const std::vector<std::string>& setting_names() {
   static const std::vector<std::string> kNames = {
-      "COMMAND",      "HOST",    "PORT",        "SERVED_MODEL",  "MAX_MODEL_LEN", "READY_TIMEOUT_S",
-      "STOP_GRACE_S", "METRICS", "API_KEY_ENV", "VERSION_LOG",   "HELP",          "INSTALL",
-      "EXTRA_ENV",    "MODULES", "RUNTIME",     "TARGET_PREFIX", "IMAGE",         "IMAGE_ID",
-      "MOUNTS",       "NODES",   "DEPLOY_DIR",  "SSH_CONFIG",    "EXCLUSIVE"};
+      "COMMAND",        "HOST",           "PORT",        "SERVED_MODEL",  "MAX_MODEL_LEN", "READY_TIMEOUT_S",
+      "STOP_GRACE_S",   "METRICS",        "API_KEY_ENV", "VERSION_LOG",   "HELP",          "INSTALL",
+      "EXTRA_ENV",      "MODULES",        "RUNTIME",     "TARGET_PREFIX", "IMAGE",         "IMAGE_ID",
+      "MOUNTS",         "NODES",          "DEPLOY_DIR",  "SSH_CONFIG",    "EXCLUSIVE",     "SERVED_ALIASES",
+      "WORKER_COMMAND", "CONTAINER_FLAGS"};
   return kNames;
 }
 
 /// Names that a template understands without a knob, and VALUE, which flags and proofs use.
 const std::vector<std::string>& builtin_names() {
-  static const std::vector<std::string> kNames = {"PORT", "SEED", "BOOT_INDEX", "BIN", "ROOT", "VALUE", "RULE"};
+  static const std::vector<std::string> kNames = {"PORT",  "SEED", "BOOT_INDEX", "BIN",       "ROOT",
+                                                  "VALUE", "RULE", "RANK",       "NODE_COUNT"};
   return kNames;
 }
 
@@ -278,7 +280,7 @@ class Builder {
     const std::string attribute = dot == std::string::npos ? "" : entry.key.substr(dot + 1, 4);
     const bool is_env = entry.key.substr(0, 4) == "ENV.";
     const bool is_flag = !is_env && attribute == "flag";
-    if (entry.key != "COMMAND" && !is_env && !is_flag) return {};
+    if (entry.key != "COMMAND" && entry.key != "WORKER_COMMAND" && !is_env && !is_flag) return {};
     for (const std::string& name : placeholders(entry.value)) {
       if (name == "VALUE" ? is_flag : contains(builtin_names(), name)) continue;
       if (knob_of(name) == nullptr) {

@@ -94,10 +94,13 @@ struct Profile {
   std::vector<std::string> modules;  ///< overlay modules, in order; empty: the engine runs as it was installed
   std::string target_prefix;  ///< template of the package root that the modules' targets lie below; may hold {ROOT}
   Runtime runtime = Runtime::kProcess;
-  std::string image;                ///< container image, by name and tag; empty: the runtime is no container
-  std::string image_id;             ///< "sha256:…" that the image must have on every node; empty: not pinned
-  std::vector<std::string> mounts;  ///< HOST:CONTAINER:ro or :rw, in order
-  std::vector<std::string> nodes;   ///< ssh destinations, the head first; empty: this machine
+  std::vector<std::string> served_aliases;  ///< further names that /v1/models must list
+  std::string worker_command;               ///< argv template of the ranks after the head; empty: `command`
+  std::string container_flags;              ///< words for docker's or podman's run; not yet cut
+  std::string image;                        ///< container image, by name and tag; empty: the runtime is no container
+  std::string image_id;                     ///< "sha256:…" that the image must have on every node; empty: not pinned
+  std::vector<std::string> mounts;          ///< HOST:CONTAINER:ro or :rw, in order
+  std::vector<std::string> nodes;           ///< ssh destinations, the head first; empty: this machine
   std::string deploy_dir = "/opt/bracketkit/deploy";  ///< on every node; overlays lie in <deploy_dir>/<profile>/current
   std::string ssh_config;  ///< template of ssh's configuration file; may hold {ROOT}; empty: the user's
   bool exclusive = true;   ///< boots hold the run lock of every node

@@ -133,8 +133,12 @@ std::string canonical_text(const Profile& profile) {
     lines.push_back("IMAGE=" + profile.image);
     lines.push_back("IMAGE_ID=" + profile.image_id);
     lines.push_back("MOUNTS=" + join(profile.mounts, " "));
+    lines.push_back("CONTAINER_FLAGS=" + profile.container_flags);
   }
-  if (!profile.nodes.empty()) lines.push_back(fmt::format("NODES={}", profile.nodes.size()));
+  if (!profile.nodes.empty()) {
+    lines.push_back(fmt::format("NODES={}", profile.nodes.size()));
+    lines.push_back("WORKER_COMMAND=" + profile.worker_command);
+  }
   for (const auto& [name, value] : profile.env) lines.push_back(fmt::format("ENV.{}={}", name, value));
   for (const Knob& knob : profile.knobs) add_knob(knob, lines);
   std::sort(lines.begin(), lines.end());

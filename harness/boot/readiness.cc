@@ -62,6 +62,22 @@ Status check_context(const Profile& profile, const engine::ServedModel& served, 
               where);
 }
 
+/// Every alias that clients use must be listed, and mean the model that is measured.
+Result<Step> check_aliases(http::Transport& transport, const Profile& profile, const engine::Endpoint& endpoint,
+                           const std::string& model) {
+  if (profile.served_aliases.empty()) return Step{true, ""};
+  const auto list = engine::fetch_models(transport, endpoint);
+  if (!list) return Step{false, list.error().what};
+  for (const std::string& alias : profile.served_aliases) {
+    const auto found = engine::choose_model(*list, alias);
+    if (!found) {
+      return fail(Errc::kMismatch, fmt::format("the engine serves {} but not its alias {}", model, alias),
+                  endpoint.base_url);
+    }
+  }
+  return Step{true, ""};
+}
+
 Result<Step> try_once(http::Transport& transport, const Profile& profile, Nanos limit, engine::Endpoint& endpoint) {
   engine::Endpoint asked = endpoint;
   asked.model = profile.served_model;
@@ -71,6 +87,8 @@ Result<Step> try_once(http::Transport& transport, const Profile& profile, Nanos 
   if (!served && served.error().code == Errc::kEnvironment) return fail(served.error());
   if (!served) return Step{false, served.error().what};
   BK_TRY(check_context(profile, *served, endpoint.base_url));
+  BK_ASSIGN(Step listed, check_aliases(transport, profile, endpoint, served->id));
+  if (!listed.ready) return listed;
   endpoint.model = asked.model;
   return try_generation(transport, endpoint, limit);
 }

@@ -117,6 +117,19 @@ void Session::close_input() {
   if (in_ >= 0) close(std::exchange(in_, -1));
 }
 
+Status Session::send_now(const std::string& bytes) {
+  std::size_t sent = 0;
+  SystemClock clock;
+  const Nanos end = clock.now() + 30 * kSecond;
+  while (sent < bytes.size() && clock.now() < end) {
+    const ssize_t n = ::send(in_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    if (n > 0) sent += static_cast<std::size_t>(n);
+    if (n < 0 && errno != EAGAIN && errno != EINTR) break;
+    if (n < 0) clock.sleep_until(clock.now() + 2 * kMillisecond);
+  }
+  return sent == bytes.size() ? Status{} : Status(fail(lost()));
+}
+
 std::optional<Exit> Session::poll() {
   int status = 0;
   if (!exit_ && waitpid(pid_, &status, WNOHANG) == pid_) exit_ = decode(status);

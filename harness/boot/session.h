@@ -28,6 +28,8 @@ class Session {
 
   [[nodiscard]] const std::string& node() const { return node_; }
   [[nodiscard]] pid_t pid() const { return pid_; }
+  /// Writes a few lines that nobody answers. kConnect when the script is gone.
+  [[nodiscard]] Status send_now(const std::string& bytes);
   /// How it ended; nothing while it runs.
   [[nodiscard]] std::optional<Exit> poll();
   /// Closes the input and waits for the end, at most `limit`; nothing when it still runs then.

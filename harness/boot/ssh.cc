@@ -62,6 +62,11 @@ std::string shell_quote(const std::vector<std::string>& words) {
 
 std::vector<std::string> ssh_argv(const Ssh& ssh, const std::string& node, const std::string& script,
                                   const std::vector<std::string>& arguments) {
+  if (node == kLocalNode) {
+    std::vector<std::string> here = {"sh", "-c", script, "bracketkit"};
+    here.insert(here.end(), arguments.begin(), arguments.end());
+    return here;
+  }
   std::vector<std::string> argv = {"ssh", "-T", "-a", "-x"};
   if (!ssh.config_file.empty()) argv.insert(argv.end(), {"-F", ssh.config_file});
   for (const char* option : {"BatchMode=yes", "StrictHostKeyChecking=yes", "ConnectTimeout=5", "ServerAliveInterval=5",

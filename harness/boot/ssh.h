@@ -8,6 +8,9 @@
 
 namespace bk::boot {
 
+/// The node's name that means this machine, without ssh.
+inline constexpr const char* kLocalNode = "local";
+
 /// How nodes are reached: OpenSSH's own client, with its own configuration, keys and known hosts.
 struct Ssh {
   std::string config_file;  ///< ssh -F; empty: the user's own

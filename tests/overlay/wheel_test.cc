@@ -2,6 +2,7 @@
 #include <archive_entry.h>
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 
 #include "lane_fixture.h"
 #include "wheel_tree.h"
@@ -64,6 +65,37 @@ TEST_CASE("pins are checked against a wheel, which is not unpacked") {
   }
 }
 
+/// A real release: set BK_VLLM_WHEEL to the file vllm-0.11.0-cp38-abi3-manylinux1_x86_64.whl of the package index.
+TEST_CASE("pins are checked against a real vLLM wheel of 438 MB, which is not unpacked", "[.engine]") {
+  const char* wheel = std::getenv("BK_VLLM_WHEEL");
+  if (wheel == nullptr || !std::filesystem::exists(wheel)) {
+    std::puts("skipped: the vLLM wheel: BK_VLLM_WHEEL names no file");
+    return;
+  }
+  const LaneFixture lane;
+  lane.write(
+      "profiles/p.env",
+      "COMMAND=x\nRUNTIME=namespace\nTARGET_PREFIX=/opt/venv/lib/python3.12/site-packages/vllm\nMODULES=probe\n");
+  const std::string rows =
+      "-\tv1/sample/rejection_sampler.py\t56e829ec3ced510804e8d68b3f86f59dbc616d8aff48544e6ecc39833cbdac8c\n"
+      "-\tv1/core/sched/scheduler.py\t357ac414a5b5da8c3423984dd1fdde860584a0d417c30ac2ee25874ea9e5a04c\n"
+      "-\tv1/worker/gpu_model_runner.py\tea6b7bfe4082349e80042df4801c7ef9e18c80d1c3879eeb6ac6e9c476303574\n";
+  lane.write("overlay/modules/probe/probe.py", "x = 1\n");
+  lane.write("overlay/modules/probe/manifest.tsv", rows + "probe.py\tbracketkit_probe.py\tabsent\n");
+  const auto before = files_below(lane.root);
+  const Ran fits = overlay_program({"verify", lane.profile(), "--wheel", wheel});
+  CAPTURE(fits.out, fits.err);
+  CHECK(fits.code == 0);
+  CHECK(fits.out.ends_with(" fits: 4 rows of 1 modules\n"));
+  CHECK(files_below(lane.root) == before);
+  lane.write("overlay/modules/probe/manifest.tsv",
+             rows + "probe.py\tversion.py\tabsent\n-\tenvs.py\t" + sha256_hex("other\n") + "\n");
+  const Ran drifted = overlay_program({"verify", lane.profile(), "--wheel", wheel});
+  CHECK(drifted.code == 1);
+  CHECK(drifted.out.find("row 4: version.py: must be absent, but a file is there") != std::string::npos);
+  CHECK(drifted.out.find("row 5: envs.py: SHA-256 is ") != std::string::npos);
+}
+
 TEST_CASE("hostile and damaged wheels are refused in one line, and nothing is written") {
   const LaneFixture lane;
   const auto before = files_below(lane.root);
@@ -98,6 +130,17 @@ TEST_CASE("hostile and damaged wheels are refused in one line, and nothing is wr
   for (const std::size_t length : {std::size_t{10}, whole.size() / 2, whole.size() - 5}) {
     REQUIRE(write_file_atomic(wheel, whole.substr(0, length)));
     refuse("cannot be read as a wheel");
+  }
+  // Cut anywhere, and a wheel whose index is damaged: each is refused.
+  for (std::size_t length = 1; length < whole.size(); length += 1 + whole.size() / 40) {
+    REQUIRE(write_file_atomic(wheel, whole.substr(0, length)));
+    refuse("bad.whl");
+  }
+  for (const char* mark : {"PK\x01\x02", "PK\x05\x06"}) {
+    std::string broken = whole;
+    for (std::size_t at = broken.find(mark); at != std::string::npos; at = broken.find(mark, at)) broken[at] = 'X';
+    REQUIRE(write_file_atomic(wheel, broken));
+    refuse("bad.whl");
   }
   // One byte of the stored data differs from the checksum that the wheel carries.
   std::string flipped = whole;
