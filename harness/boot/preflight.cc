@@ -74,6 +74,7 @@ Status Preflight::open() {
 /// One request to all nodes; the first failure in their order.
 Result<std::vector<Answer>> Preflight::all(const std::string& request) {
   std::vector<Session*> sessions;
+  sessions.reserve(sessions_.size());
   for (const auto& session : sessions_) sessions.push_back(session.get());
   auto answers = ask(sessions, Lines(sessions.size(), request), kLimit, interrupted_);
   for (const Answer& answer : answers) {
@@ -114,6 +115,7 @@ Status Preflight::attest() {
   if (!in_container() || checked_.overlay.empty()) return {};
   const std::string root = package_of(profile_, root_dir_).string();
   Lines words;
+  words.reserve(checked_.overlay.size());
   for (const manifest::Row& row : checked_.overlay) words.push_back(shell_quote({root + "/" + row.target}));
   const std::string line =
       "printf '%s\\n' " + join(words, " ") + " | " + shell_quote(attest_argv(profile_.runtime, profile_.image));
@@ -179,6 +181,7 @@ Result<Checked> Preflight::run() {
 
 Status Preflight::await_workers(const std::string& pid_file) {
   std::vector<Session*> workers;
+  workers.reserve(sessions_.size());
   for (std::size_t i = 1; i < sessions_.size(); ++i) workers.push_back(sessions_[i].get());
   for (const Answer& answer : ask(workers, Lines(workers.size(), "started " + pid_file + "\n"), kLimit, interrupted_)) {
     if (!answer) return fail(Errc::kEnvironment, answer.error().what, answer.error().where);

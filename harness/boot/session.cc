@@ -89,6 +89,7 @@ Result<std::unique_ptr<Session>> Session::open(std::string node, const std::vect
     if (out.write_end < 0) return fail(Errc::kIo, std::strerror(errno), output_file);
   }
   std::vector<char*> words;
+  words.reserve(argv.size() + 1);
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   std::unique_ptr<Session> session(new Session(std::move(node)));
@@ -193,6 +194,7 @@ class Asking {
 
   std::vector<Answer> close_all(const Error& missing) {
     std::vector<Answer> out;
+    out.reserve(answers_.size());
     for (std::size_t i = 0; i < answers_.size(); ++i) {
       if (answers_[i]) {
         out.push_back(std::move(*answers_[i]));

@@ -66,6 +66,7 @@ NodeState read_state(const std::string& node, const Lines& lines) {
 
 Result<std::vector<std::unique_ptr<Session>>> open_sessions(const Fleet& fleet, const std::string& who) {
   std::vector<std::unique_ptr<Session>> sessions;
+  sessions.reserve(fleet.nodes.size());
   for (const std::string& node : fleet.nodes) {
     const auto argv =
         boot::ssh_argv(fleet.ssh, node, node_script(), {fleet.deploy_dir, fleet.profile, fleet.run_lock, who});
@@ -77,6 +78,7 @@ Result<std::vector<std::unique_ptr<Session>>> open_sessions(const Fleet& fleet, 
 
 std::vector<Session*> Deployment::all() const {
   std::vector<Session*> list;
+  list.reserve(sessions_.size());
   for (const auto& session : sessions_) list.push_back(session.get());
   return list;
 }

@@ -26,10 +26,12 @@ struct Seen {
 Result<std::vector<Seen>> look(const Fleet& fleet) {
   BK_ASSIGN(const auto sessions, open_sessions(fleet, who_am_i() + " status"));
   std::vector<boot::Session*> all;
+  all.reserve(sessions.size());
   for (const auto& session : sessions) all.push_back(session.get());
   constexpr Nanos kLimit = 60 * kSecond;
   const auto answers = boot::ask(all, std::vector<std::string>(all.size(), "look\n"), kLimit);
   std::vector<Seen> seen;
+  seen.reserve(answers.size());
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (answers[i]) {
       seen.push_back({read_state(fleet.nodes[i], *answers[i]), ""});
@@ -65,6 +67,7 @@ std::string skew_of(const std::vector<Seen>& seen) {
   }
   if (by_release.size() < 2) return {};
   std::vector<std::string> parts;
+  parts.reserve(by_release.size());
   for (const auto& [release, nodes] : by_release) parts.push_back(fmt::format("{} on {}", release, join(nodes, ", ")));
   return "skew: " + join(parts, "; ");
 }
@@ -105,6 +108,7 @@ Json to_json(const Fleet& fleet, const std::vector<Seen>& seen) {
 
 std::string to_text(const std::vector<Seen>& seen) {
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(seen.size());
   std::string notes;
   for (const Seen& one : seen) {
     const NodeState& state = one.state;

@@ -15,7 +15,8 @@ struct FleetFixture {
 
   FleetFixture() {
     lane.write("profiles/p.env",
-               "COMMAND=\"{BIN}/sim-engine --port {PORT}\"\nRUNTIME=namespace\nTARGET_PREFIX={ROOT}/site-packages\n"
+               "COMMAND=\"{BIN}/sim-engine --port "
+               "{PORT}\"\nRUNTIME=docker\nIMAGE=i:1\nPORT=8000\nTARGET_PREFIX={ROOT}/site-packages\n"
                "MODULES=\"one two\"\nNODES=\"n1 n2 n3 n4\"\nDEPLOY_DIR=/srv/bracketkit\nSSH_CONFIG=" +
                    nodes.config_file() + "\n");
     git({"init", "-q", "-b", "main"});
