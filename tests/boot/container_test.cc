@@ -26,7 +26,7 @@ Container full(Runtime cli) {
   container.arm = "cand";
   container.rank = 1;
   container.flags = {"--gpus", "all", "--ipc", "host"};
-  container.mounts = {"/data/models:/models:ro", "/var/cache/triton:/root/.triton:rw"};
+  container.mounts = {"/data/models:/models:ro", "/var/cache/triton:/cache/triton:rw"};
   container.overlay_dir = "/opt/bracketkit/deploy/dsv4/releases/r";
   container.package_root = "/opt/venv/lib/python3.12/site-packages/vllm";
   container.overlay = {{2, manifest::RowKind::kReplace, "attention.py", "model/attention.py", kHash},
@@ -64,7 +64,7 @@ TEST_CASE("the command lines of docker and podman, word by word") {
         "--mount",
         "type=bind,source=/data/models,target=/models,readonly",
         "--mount",
-        "type=bind,source=/var/cache/triton,target=/root/.triton",
+        "type=bind,source=/var/cache/triton,target=/cache/triton",
         "--mount",
         "type=bind,source=/opt/bracketkit/deploy/dsv4/releases/r/attention.py,"
         "target=/opt/venv/lib/python3.12/site-packages/vllm/model/attention.py,readonly",
