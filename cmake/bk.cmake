@@ -104,7 +104,9 @@ function(bk_test name)
     BK_SOURCE_DIR="${PROJECT_SOURCE_DIR}" BK_BIN_DIR="${PROJECT_BINARY_DIR}/bin")
   set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
   add_test(NAME ${name} COMMAND ${name}_test)
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+  # A run lock of its own: tests that boot lanes run beside each other.
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
+    ENVIRONMENT "BK_LOCK_DIR=${PROJECT_BINARY_DIR}/locks/${name}")
 endfunction()
 
 # bk_fuzzer(name SOURCE f.cc DEPS ...): a libFuzzer program (clang with -DBK_FUZZ=ON), run for seconds by ctest.

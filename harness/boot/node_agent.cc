@@ -16,7 +16,7 @@ field() { sed -n "s/^$1=//p" "$lock"; }
 give_back() { [ -z "$mine" ] || [ "$(cat "$lock" 2>/dev/null)" != "$mine" ] || rm -f "$lock"; }
 take() {
   dir=${lock%/*}
-  mkdir -p "$dir" 2>/dev/null && [ -w "$dir" ] || no "$dir cannot be written there"
+  mkdir -p "$dir" 2>/dev/null && { chmod 1777 "$dir" 2>/dev/null || :; } && [ -w "$dir" ] || no "$dir cannot be written there"
   mine=$(printf 'lane=%s\nuser=%s\nhost=%s\npid=%s\nstart=%s\nsince=%s' "$lane" "${who%@*}" "${who#*@}" $$ "$(start_of $$)" "$(date -u +%Y-%m-%dT%H:%M:%SZ)")
   echo "$mine" >"$dir/.lane.$$"
   if ln "$dir/.lane.$$" "$lock" 2>/dev/null; then rm -f "$dir/.lane.$$"; return; fi

@@ -92,6 +92,8 @@ RunLockHolder read_holder(std::string_view text) {
 
 Result<std::unique_ptr<RunLock>> RunLock::take(const fs::path& dir, const std::string& lane) {
   BK_TRY(make_directories(dir));
+  std::error_code shared;
+  fs::permissions(dir, fs::perms::all | fs::perms::sticky_bit, shared);  // other users' lanes take the same lock
   const fs::path file = run_lock_file(dir);
   const RunLockHolder mine{lane, user_name(), host_name(), getpid(), start_of(getpid()), format_utc(wall_now())};
   // A link is made with its whole text or not at all, and only where no other is.
