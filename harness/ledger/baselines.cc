@@ -29,6 +29,15 @@ void Baselines::add(const store::BracketRow& bracket, const std::vector<store::B
   }
 }
 
+void Baselines::add(const Baselines& later) {
+  for (const auto& [key, theirs] : later.values_) {
+    Values& values = values_[key];
+    values.medians.insert(values.medians.end(), theirs.medians.begin(), theirs.medians.end());
+    values.first = values.first == 0 ? theirs.first : std::min(values.first, theirs.first);
+    values.last = std::max(values.last, theirs.last);
+  }
+}
+
 std::string Baselines::markdown() const {
   if (values_.empty()) return "No base boot has been measured yet.\n";
   std::vector<std::vector<std::string>> rows;

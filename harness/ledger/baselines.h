@@ -14,6 +14,8 @@ class Baselines {
   /// The base boots of one bracket that are done.
   void add(const store::BracketRow& bracket, const std::vector<store::BootRow>& boots,
            const std::vector<store::BootFigure>& figures);
+  /// Those of later brackets.
+  void add(const Baselines& later);
   [[nodiscard]] std::string markdown() const;
 
  private:

@@ -37,6 +37,14 @@ TEST_CASE("the page of a database with every kind of bracket is the golden one")
   CHECK(rendered(path) == page);
 }
 
+TEST_CASE("threads share the brackets without a trace on the page") {
+  TempDir dir;
+  store::Database db = store::Database::open(dir.path() / "results.db").value();
+  ledger::fixture::fill(db);
+  const std::string alone = ledger::render_markdown(db, 1).value();
+  for (const std::size_t threads : {2, 3, 4, 9}) CHECK(ledger::render_markdown(db, threads).value() == alone);
+}
+
 TEST_CASE("an empty database has a page, too") {
   TempDir dir;
   const std::string page = rendered(dir.path() / "results.db");
