@@ -116,14 +116,19 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   plan.body.extra_body = server.endpoint.extra_body;
   tool::KeepingSink keep(streams, options.common.quiet);
   Outcome outcome;
-  BK_TRY(tool::record_leg({kName, "benchy", plan_json(plan), options.common.db, options.common.seed, args}, server,
-                          streams, keep, [&](leg::Sink& sink) -> Status {
-                            BK_ASSIGN(outcome, measure(*server.transport, server.endpoint, plan, sink));
-                            return {};
-                          }));
+  bool measured = false;
+  const auto ended = tool::record_leg(
+      {kName, "benchy", plan_json(plan), options.common.db, options.common.seed, args}, server, streams, keep,
+      [&](leg::Sink& sink) -> Status {
+        BK_ASSIGN(outcome, measure(*server.transport, server.endpoint, plan, sink));
+        measured = true;
+        return {};
+      },
+      [](const tool::KeepingSink& kept) { return tool::outcome_of(kept.samples); });
+  if (!measured) return ended;
   print(outcome, plan, server.endpoint.model, format, output.stream());
   BK_TRY(output.close());
-  return tool::outcome_of(keep.samples);
+  return ended;
 }
 
 }  // namespace bk::benchy

@@ -57,14 +57,26 @@ Result<cli::ExitCode> run_bench(const Bench& bench, const cli::CommonFlags& comm
   const cli::InterruptGuard interrupts;
   BK_ASSIGN(const Server server, reach(connection));
   KeepingSink keep(streams, common.quiet);
-  const Status done = record_leg(
+  auto outcome = record_leg(
       {bench.program, bench.leg, bench.plan, common.db, common.seed, args}, server, streams, keep,
-      [&](leg::Sink& sink) { return bench.measure(server, sink, [&] { return interrupts.interrupted(); }); });
-  if (done || !keep.samples.empty()) bench.print(keep, server, format, output.stream());
+      [&](leg::Sink& sink) { return bench.measure(server, sink, [&] { return interrupts.interrupted(); }); },
+      bench.outcome ? bench.outcome : [](const KeepingSink& kept) { return outcome_of(kept.samples); });
+  if (outcome || !keep.samples.empty() || !keep.gates.empty()) {
+    bench.print(keep, server, format, output.stream());
+  }
   BK_TRY(output.close());
   say_client(keep.samples, common.quiet, streams.err);
-  BK_TRY(done);
-  return bench.outcome ? bench.outcome(keep) : outcome_of(keep.samples);
+  if (!outcome) {
+    Error error = outcome.error();
+    if (error.where.empty()) error.where = server.endpoint.base_url;
+    return fail(std::move(error));
+  }
+  const std::string failures = failures_text(keep.samples);
+  if (!failures.empty()) {
+    streams.err << bench.program << ": " << redact(failures, streams.secrets) << " (" << server.endpoint.base_url
+                << ")\n";
+  }
+  return outcome;
 }
 
 Json bench_head(const Bench& bench, const Server& server, const KeepingSink& keep) {

@@ -68,8 +68,9 @@ void look_after(KeepingSink& keep) {
 
 }  // namespace
 
-Status record_leg(const Recorded& what, const Server& server, cli::Streams& streams, KeepingSink& keep,
-                  const std::function<Status(leg::Sink&)>& body) {
+Result<cli::ExitCode> record_leg(const Recorded& what, const Server& server, cli::Streams& streams, KeepingSink& keep,
+                                 const std::function<Status(leg::Sink&)>& body,
+                                 const std::function<Result<cli::ExitCode>(const KeepingSink&)>& outcome) {
   BK_ASSIGN(store::Database database, store::Database::open(what.db));
   store::RunRow run;
   run.program = what.program;
@@ -102,27 +103,59 @@ Status record_leg(const Recorded& what, const Server& server, cli::Streams& stre
   const std::string reason = done ? "" : redact(done.error().text(), streams.secrets);
   look_after(keep);
   BK_TRY(database.end_leg(leg_id, state, done ? join(keep.machine_marks, ", ") : reason));
-  const int exit_code = done ? 0 : static_cast<int>(cli::exit_code_of(done.error().code));
-  BK_TRY(database.end_run(run_id, state, exit_code, reason));
-  return done;
+  Result<cli::ExitCode> ended = cli::ExitCode::kDone;
+  if (done) {
+    ended = outcome(keep);
+  } else {
+    ended = fail(done.error());
+  }
+  const cli::ExitCode code = ended ? *ended : cli::exit_code_of(ended.error().code);
+  BK_TRY(database.end_run(run_id,
+                          ended     ? state
+                          : stopped ? "interrupted"
+                                    : "failed",
+                          static_cast<int>(code), ended ? "" : redact(ended.error().text(), streams.secrets)));
+  return ended;
 }
 
-Result<cli::ExitCode> outcome_of(const std::vector<load::Sample>& samples) {
+namespace {
+
+struct Tally {
   std::size_t asked = 0, good = 0;
   std::string first_reason;
+};
+
+Tally tally_of(const std::vector<load::Sample>& samples) {
+  Tally tally;
   for (const load::Sample& sample : samples) {
     if (sample.warmup) continue;
     for (const stream::RequestRecord& request : sample.requests) {
-      ++asked;
-      good += request.ok() ? 1 : 0;
-      if (!request.ok() && first_reason.empty()) {
-        first_reason = request.reason.empty() ? stream::to_string(request.outcome) : request.reason;
+      ++tally.asked;
+      tally.good += request.ok() ? 1 : 0;
+      if (!request.ok() && tally.first_reason.empty()) {
+        tally.first_reason = request.reason.empty() ? stream::to_string(request.outcome) : request.reason;
       }
     }
   }
-  if (asked == 0) return fail(Errc::kVoid, "nothing was measured");
-  if (good == 0) return fail(Errc::kServer, fmt::format("all {} requests failed: {}", asked, first_reason));
-  return good == asked ? cli::ExitCode::kDone : cli::ExitCode::kFailed;
+  return tally;
+}
+
+}  // namespace
+
+std::string failures_text(const std::vector<load::Sample>& samples) {
+  const Tally tally = tally_of(samples);
+  if (tally.good == tally.asked) return {};
+  return fmt::format("{} of {} requests failed; the first: {}", tally.asked - tally.good, tally.asked,
+                     tally.first_reason);
+}
+
+Result<cli::ExitCode> outcome_of(const std::vector<load::Sample>& samples) {
+  const Tally tally = tally_of(samples);
+  if (tally.asked == 0) return fail(Errc::kVoid, "nothing was measured");
+  if (tally.good == 0) {
+    return fail(Errc::kServer, fmt::format("all {} requests failed: {}", tally.asked, tally.first_reason));
+  }
+  return tally.good == tally.asked ? cli::ExitCode::kDone : cli::ExitCode::kFailed;
 }
 
 Json output_head(const std::string& program) {

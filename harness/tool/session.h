@@ -61,12 +61,16 @@ struct Recorded {
   std::uint64_t seed = 0;
   cli::Args args;  ///< command line; secrets are taken out
 };
-[[nodiscard]] Status record_leg(const Recorded& what, const Server& server, cli::Streams& streams, KeepingSink& keep,
-                                const std::function<Status(leg::Sink&)>& body);
+/// @param outcome  how the program ends once the body is done; the run's row keeps that exit code.
+[[nodiscard]] Result<cli::ExitCode> record_leg(const Recorded& what, const Server& server, cli::Streams& streams,
+                                               KeepingSink& keep, const std::function<Status(leg::Sink&)>& body,
+                                               const std::function<Result<cli::ExitCode>(const KeepingSink&)>& outcome);
 
 /// kDone when every measured request was ok, kFailed when some were not, and an error (exit 3) naming the first reason
 /// when none was. Warm-ups do not count.
 [[nodiscard]] Result<cli::ExitCode> outcome_of(const std::vector<load::Sample>& samples);
+/// "2 of 40 requests failed; the first: HTTP 503"; empty when none did. Warm-ups do not count.
+[[nodiscard]] std::string failures_text(const std::vector<load::Sample>& samples);
 
 /// "name version (commit)" members that every JSON output begins with: schema_version, tool, tool_version, commit.
 [[nodiscard]] Json output_head(const std::string& program);

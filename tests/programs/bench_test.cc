@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "store/store.h"
 #include "support/sim_engine.h"
 
 using namespace bk;
@@ -236,4 +237,24 @@ TEST_CASE("bench-dec measures content sets apart and in their mix") {
   const Captured wrong = run_program({"bench-dec", "--content", "koraen"}, {}, dir.path().string());
   CHECK(wrong.exit.code == 2);
   CHECK(wrong.err.find("did you mean korean?") != std::string::npos);
+}
+
+TEST_CASE("what failed in part is said in one line, and the run's row keeps the exit code") {
+  SimEngine engine({"--fault", "503=2"});
+  TempDir dir;
+  const std::string db = (dir.path() / "r.db").string();
+  const Captured run = run_program({"bench-dec", "--base-url", engine.url(), "-C", "1", "--reps", "3", "--warmup", "0",
+                                    "--tokens", "16", "--db", db, "-q"},
+                                   {}, dir.path().string());
+  INFO(run.err);
+  CHECK(run.exit.code == 1);
+  CHECK_THAT(run.err, Catch::Contains("bench-dec: ") && Catch::Contains(" of 3 requests failed; the first: ") &&
+                          Catch::Contains("(" + engine.url() + ")"));
+  auto database = store::Database::open(db, store::OpenMode::kReadOnly);
+  REQUIRE(database);
+  const auto row = database->run(1);
+  REQUIRE(row);
+  REQUIRE(*row);
+  CHECK((*row)->exit_code == 1);
+  CHECK((*row)->state == "done");
 }
