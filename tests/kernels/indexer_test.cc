@@ -48,6 +48,7 @@ TEST_CASE("chunks stay within both budgets and cover every query once") {
   const std::int64_t logit_bytes = 4 * 400000;
   const std::vector<Chunk> chunks = plan_chunks(requests, workspace, logit_bytes);
   std::vector<std::vector<int>> covered;
+  covered.reserve(requests.size());
   for (const PrefillRequest& request : requests) covered.emplace_back(request.queries, 0);
   for (const Chunk& chunk : chunks) {
     std::int64_t queries = 0, entries = 0;

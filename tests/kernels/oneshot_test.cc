@@ -1,9 +1,7 @@
 #include <barrier>
-#include <bit>
 #include <catch2/catch.hpp>
 #include <functional>
-#include <map>
-#include <mutex>
+#include <memory>
 #include <set>
 
 #include "common/number_formats.h"
@@ -64,6 +62,7 @@ int run_calls(Group& group, int lanes, const std::vector<std::uint32_t>& sizes) 
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
   std::vector<std::unique_ptr<std::barrier<>>> ends;
+  ends.reserve(group.world);
   std::vector<std::vector<std::uint32_t>> in(group.world, std::vector<std::uint32_t>(kOneshotUnits));
   for (int rank = 0; rank < group.world; ++rank) ends.push_back(std::make_unique<std::barrier<>>(lanes));
   const auto lane_of = [&](int rank, int lane) {
@@ -92,6 +91,7 @@ int run_calls(Group& group, int lanes, const std::vector<std::uint32_t>& sizes) 
 
 TEST_CASE("threads as ranks get the sum of every call, whatever sizes follow each other") {
   std::vector<std::uint32_t> sizes;
+  sizes.reserve(150);
   for (int i = 0; i < 150; ++i) sizes.push_back(static_cast<std::uint32_t>(1 + i * 37 % 150));
   for (const auto& [world, lanes] : {std::pair{2, 1}, {2, 3}, {4, 1}}) {
     INFO("world " << world << " lanes " << lanes);
@@ -209,6 +209,7 @@ std::vector<std::string> on_ranks(int world, const std::function<std::string(int
   Votes votes(world);
   std::vector<std::string> out(world);
   std::vector<std::thread> threads;
+  threads.reserve(world);
   for (int rank = 0; rank < world; ++rank)
     threads.emplace_back([&, rank] { out[rank] = act(rank, [&](bool mine) { return votes(mine); }); });
   for (std::thread& thread : threads) thread.join();
