@@ -60,7 +60,7 @@ TEST_CASE("the ranks' shares add up to the cell, each with prompts of its own") 
     CHECK(requests <= c.requests);
     CHECK(requests >= std::min(c.requests, c.concurrency));
     CHECK(streams <= c.concurrency);
-    CHECK(seeds.size() >= 1);
+    CHECK_FALSE(seeds.empty());
     if (c.size <= c.concurrency && c.size <= c.requests) {
       CHECK(requests == c.requests);
       CHECK(streams == c.concurrency);
