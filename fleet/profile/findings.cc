@@ -37,7 +37,10 @@ Findings examine(const boot::Profile& profile, const std::filesystem::path& root
     findings.faults.push_back(defaults.error().text());
     return findings;
   }
-  const boot::BootVariables variables{1, 1, 0, "bin", root_dir};
+  boot::BootVariables variables;
+  variables.port = 1;
+  variables.bin_dir = "bin";
+  variables.root_dir = root_dir;
   if (const auto command = boot::resolve_command(profile, *defaults, variables); !command)
     findings.faults.push_back(command.error().text());
   for (const boot::Knob& knob : profile.knobs) {

@@ -2,6 +2,7 @@
 
 #include <fmt/ostream.h>
 
+#include <algorithm>
 #include <ostream>
 #include <set>
 
@@ -90,8 +91,12 @@ Result<ExitCode> show(cli::Streams& streams, const Options& options) {
     BK_ASSIGN(knobs, boot::parse_knobs(options.knobs));
   }
   BK_ASSIGN(const boot::Arm arm, boot::make_arm(profile, "shown", knobs));
-  BK_ASSIGN(const Command command,
-            boot::resolve_command(profile, arm, {profile.port, 1, 0, "{BIN}", root_of(profile)}));
+  boot::BootVariables variables;
+  variables.port = profile.port;
+  variables.node_count = std::max(1, static_cast<int>(profile.nodes.size()));
+  variables.bin_dir = "{BIN}";
+  variables.root_dir = root_of(profile);
+  BK_ASSIGN(const Command command, boot::resolve_command(profile, arm, variables));
   BK_ASSIGN(cli::Output output, cli::Output::open(streams, options.show.out));
   if (options.show.format == "json") {
     output.stream() << shown_json(profile, arm, command, options.resolved).dump(2) << "\n";

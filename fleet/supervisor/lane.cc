@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "boot/run_lock.h"
 #include "kept.h"
 
 namespace bk::supervisor {
 
-Lane::Lane(LaneSetup setup) : setup_(std::move(setup)), launcher_(boot::make_process_launcher()) {
+Lane::Lane(LaneSetup setup) : setup_(std::move(setup)), launcher_(boot::make_launcher(boot::run_lock_dir())) {
   const std::string host = setup_.profile.host == "0.0.0.0" ? "127.0.0.1" : setup_.profile.host;
   endpoint_.base_url = fmt::format("http://{}:{}", host, fixed_port());
   endpoint_.api_key = setup_.launch.api_key;

@@ -30,6 +30,7 @@ class Lane {
   [[nodiscard]] const std::filesystem::path& log_path() const { return log_path_; }
   [[nodiscard]] std::optional<pid_t> pid() const;
   [[nodiscard]] const std::filesystem::path& state_dir() const { return setup_.state_dir; }
+  [[nodiscard]] const boot::Profile& profile() const { return setup_.profile; }
   [[nodiscard]] const std::string& api_key() const { return setup_.launch.api_key; }
 
   /// Stops the engine that was launched here, if one was, and boots another. One line for every knob that is not proved

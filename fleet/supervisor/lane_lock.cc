@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/clock.h"
@@ -16,11 +15,6 @@
 namespace bk::supervisor {
 
 namespace fs = std::filesystem;
-
-fs::path lock_dir() {
-  const char* named = std::getenv("BK_LOCK_DIR");
-  return named == nullptr || *named == '\0' ? "/run/lock/bracketkit" : named;
-}
 
 Result<std::unique_ptr<LaneLock>> LaneLock::take(const fs::path& dir, const std::string& lane) {
   BK_TRY(make_directories(dir));

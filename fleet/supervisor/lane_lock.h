@@ -23,7 +23,4 @@ class LaneLock {
   int fd_;
 };
 
-/// The folder of locks: BK_LOCK_DIR, else /run/lock/bracketkit.
-[[nodiscard]] std::filesystem::path lock_dir();
-
 }  // namespace bk::supervisor

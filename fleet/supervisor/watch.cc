@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core.h"
+#include "fleet_look.h"
 #include "forensics.h"
 
 namespace bk::supervisor {
@@ -44,7 +45,7 @@ class Watch {
         wait(action.until);
         return {};
       case Act::kLookAtFleet:
-        core_.fleet(monotonic_now(), true, "");
+        look_at_nodes();
         return {};
       case Act::kTryAdopt:
         adopted_ = prober_.cycle(lane_.endpoint(), lane_.served_model()).healthy;
@@ -64,6 +65,12 @@ class Watch {
         return {};
     }
     return {};
+  }
+
+  void look_at_nodes() {
+    const auto root = std::filesystem::absolute(lane_.profile().path).parent_path().parent_path();
+    const Status up = look_at_fleet(lane_.profile(), root);
+    core_.fleet(monotonic_now(), up.has_value(), up ? "" : up.error().what);
   }
 
   void wait(Nanos until) {

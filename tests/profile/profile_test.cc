@@ -97,14 +97,18 @@ TEST_CASE("a lane's knobs reach the engine as it reads them, and its defaults ar
   const boot::Profile dsv4 = shipped("dsv4");
   const auto arm = boot::make_arm(dsv4, "cand", {{"MARKOV_TOPK", "512"}, {"MARKOV_W2", "replicated"}});
   REQUIRE(arm);
-  const auto command = boot::resolve_command(dsv4, *arm, {8000, 1, 0, "/bin", "/root-dir"});
+  boot::BootVariables variables;
+  variables.port = 8000;
+  variables.node_count = 4;
+  const auto command = boot::resolve_command(dsv4, *arm, variables);
   REQUIRE(command);
   const std::string line = join(command->argv, " ");
   for (const char* words :
        {"--port 8000", "--max-model-len 430000", "--max-num-batched-tokens 4096", "--max-num-seqs 32",
         "--gpu-memory-utilization 0.60", "--block-size 256", "--kv-cache-dtype fp8", "--async-scheduling",
         "--enable-chunked-prefill", "--enable-prefix-caching", "--speculative-config.num_speculative_tokens 5",
-        "--override-generation-config {\"temperature\":0.8}", "--max-cudagraph-capture-size 256"}) {
+        "--override-generation-config {\"temperature\":0.8}", "--max-cudagraph-capture-size 256",
+        "--nnodes 4 --node-rank 0"}) {
     CHECK_THAT(line, Catch::Contains(words));
   }
   CHECK(command->env.at("MARKOV_TOPK") == "512");
