@@ -38,7 +38,7 @@ class LaneLauncher final : public Launcher {
     Json notes = Json::object();
     if (profile.exclusive && profile.nodes.empty()) {
       if (lock_ == nullptr) {
-        BK_ASSIGN(lock_, RunLock::take(lock_dir_, profile.name));
+        BK_ASSIGN(lock_, RunLock::take(lock_dir_, profile.name, is_local(profile)));
       }
       const Status dropped = drop_page_cache();
       notes.set("page_cache", dropped ? std::string("dropped") : "kept: " + dropped.error().what);
@@ -64,11 +64,11 @@ class LaneLauncher final : public Launcher {
     return std::make_unique<Annotated>(std::move(booted), notes);
   }
 
-  Launcher& launcher_of(const Profile& profile) {
-    const bool here =
-        profile.nodes.empty() && (profile.runtime == Runtime::kProcess || profile.runtime == Runtime::kNamespace);
-    return here ? *process_ : *fleet_;
+  /// A process of this machine, which ends with this program.
+  static bool is_local(const Profile& profile) {
+    return profile.nodes.empty() && (profile.runtime == Runtime::kProcess || profile.runtime == Runtime::kNamespace);
   }
+  Launcher& launcher_of(const Profile& profile) { return is_local(profile) ? *process_ : *fleet_; }
 
   fs::path lock_dir_;
   std::unique_ptr<RunLock> lock_;

@@ -30,11 +30,27 @@ std::string start_of(int pid) {
   return fields.size() > kStart ? std::string(fields[kStart]) : std::string();
 }
 
+bool is_stale(const RunLockHolder& holder) {
+  return holder.host == host_name() && (holder.start.empty() || start_of(holder.pid) != holder.start);
+}
+
+/// Moves a stale lock away whose engine ended with its holder. False when another lock stands there by now.
+bool remove_ended(const fs::path& file, const fs::path& aside) {
+  const std::string seen = read_file(file).value_or("");
+  const RunLockHolder holder = read_holder(seen);
+  if (!holder.engine_ends_with_holder || !is_stale(holder)) return false;
+  std::error_code error;
+  fs::rename(file, aside, error);
+  if (error) return false;
+  const bool same = read_file(aside).value_or("") == seen;
+  if (!same) (void)link(aside.c_str(), file.c_str());
+  fs::remove(aside, error);
+  return same;
+}
+
 Error held(const fs::path& file) {
   const RunLockHolder holder = read_holder(read_file(file).value_or(""));
-  const bool here = holder.host == host_name();
-  const bool stale = here && (holder.start.empty() || start_of(holder.pid) != holder.start);
-  if (!stale) {
+  if (!is_stale(holder)) {
     return {Errc::kEnvironment, "this node is taken by " + holder.sentence() + ": one lane runs at a time",
             file.string()};
   }
@@ -65,7 +81,8 @@ fs::path run_lock_dir() {
 fs::path run_lock_file(const fs::path& dir) { return dir / "lane"; }
 
 std::string RunLockHolder::text() const {
-  return fmt::format("lane={}\nuser={}\nhost={}\npid={}\nstart={}\nsince={}\n", lane, user, host, pid, start, since);
+  return fmt::format("lane={}\nuser={}\nhost={}\npid={}\nstart={}\nsince={}\n{}", lane, user, host, pid, start, since,
+                     engine_ends_with_holder ? "engine=ends_with_holder\n" : "");
 }
 
 std::string RunLockHolder::sentence() const {
@@ -86,21 +103,28 @@ RunLockHolder read_holder(std::string_view text) {
     if (key == "pid") holder.pid = static_cast<int>(parse_int(value).value_or(0));
     if (key == "start") holder.start = value;
     if (key == "since") holder.since = value;
+    if (key == "engine") holder.engine_ends_with_holder = value == "ends_with_holder";
   }
   return holder;
 }
 
-Result<std::unique_ptr<RunLock>> RunLock::take(const fs::path& dir, const std::string& lane) {
+Result<std::unique_ptr<RunLock>> RunLock::take(const fs::path& dir, const std::string& lane,
+                                               bool engine_ends_with_holder) {
   BK_TRY(make_directories(dir));
   std::error_code shared;
   fs::permissions(dir, fs::perms::all | fs::perms::sticky_bit, shared);  // other users' lanes take the same lock
   const fs::path file = run_lock_file(dir);
-  const RunLockHolder mine{lane, user_name(), host_name(), getpid(), start_of(getpid()), format_utc(wall_now())};
+  const RunLockHolder mine{
+      lane, user_name(), host_name(), getpid(), start_of(getpid()), format_utc(wall_now()), engine_ends_with_holder};
   // A link is made with its whole text or not at all, and only where no other is.
   const fs::path fresh = dir / fmt::format(".lane.{}", getpid());
   BK_TRY(write_file_atomic(fresh, mine.text()));
-  const int linked = link(fresh.c_str(), file.c_str());
-  const int reason = errno;
+  int linked = link(fresh.c_str(), file.c_str());
+  int reason = errno;
+  if (linked != 0 && reason == EEXIST && remove_ended(file, dir / fmt::format(".ended.{}", getpid()))) {
+    linked = link(fresh.c_str(), file.c_str());
+    reason = errno;
+  }
   std::error_code ignored;
   fs::remove(fresh, ignored);
   if (linked == 0) return std::unique_ptr<RunLock>(new RunLock(file, mine.text()));

@@ -23,6 +23,8 @@ struct RunLockHolder {
   int pid = 0;             ///< of the process that holds it, on the node
   std::string start;       ///< that process's start time in clock ticks since boot, so that a reused pid is no holder
   std::string since;       ///< UTC
+  /// The kernel ends the lane's engine with that process, so that nothing of a stale lock's lane can be left.
+  bool engine_ends_with_holder = false;
 
   [[nodiscard]] std::string text() const;      ///< as in the file
   [[nodiscard]] std::string sentence() const;  ///< "lane sim of root@host, pid 4711, since 2026-…"
@@ -30,13 +32,15 @@ struct RunLockHolder {
 /// Fields that are missing stay empty. Pure.
 [[nodiscard]] RunLockHolder read_holder(std::string_view text);
 
-/// One lane at a time on this machine. The lock goes with the object; after a kill it stays, and is named, never taken
-/// over: an engine in a container outlives the program that booted it.
+/// One lane at a time on this machine. The lock goes with the object; after a kill it stays. A stale one is named and
+/// not taken over, since an engine in a container outlives the program that booted it; only where the kernel ended the
+/// engine with its holder does the next one take its place.
 class RunLock {
  public:
   /// kEnvironment naming the holder, and when its process is gone that the lock is stale and what to do. kIo when the
   /// folder cannot be written.
-  [[nodiscard]] static Result<std::unique_ptr<RunLock>> take(const std::filesystem::path& dir, const std::string& lane);
+  [[nodiscard]] static Result<std::unique_ptr<RunLock>> take(const std::filesystem::path& dir, const std::string& lane,
+                                                             bool engine_ends_with_holder = false);
   ~RunLock();
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;

@@ -53,7 +53,7 @@ TEST_CASE("a run lock names its holder, goes with it, and is taken again") {
 
 TEST_CASE("a stale run lock is named and not stolen") {
   const TempDir dir;
-  RunLockHolder gone{"glm53", "alice", host_name(), getpid(), "1", "2026-11-30T00:00:00Z"};
+  RunLockHolder gone{"glm53", "alice", host_name(), getpid(), "1", "2026-11-30T00:00:00Z", false};
   // This process has the number, but not the start time: the number was used again.
   const auto refuse = [&](const std::string& said) {
     REQUIRE(write_file_atomic(run_lock_file(dir.path()), gone.text()));
@@ -69,6 +69,21 @@ TEST_CASE("a stale run lock is named and not stolen") {
   refuse("this node is taken by ");
   REQUIRE(write_file_atomic(run_lock_file(dir.path()), "not written by us"));
   CHECK_THAT(RunLock::take(dir.path(), "dsv4").error().what, Catch::Contains("an unnamed holder"));
+}
+
+TEST_CASE("a stale run lock whose engine ended with its holder gives way") {
+  const TempDir dir;
+  const RunLockHolder gone{"llama", "alice", host_name(), getpid(), "1", "2026-11-30T00:00:00Z", true};
+  REQUIRE(write_file_atomic(run_lock_file(dir.path()), gone.text()));
+  const auto taken = RunLock::take(dir.path(), "llama", true);
+  REQUIRE(taken);
+  const RunLockHolder holder = read_holder(read_file(run_lock_file(dir.path())).value());
+  CHECK(holder.pid == getpid());
+  CHECK(holder.engine_ends_with_holder);
+  CHECK(std::distance(std::filesystem::directory_iterator(dir.path()), {}) == 1);
+  // One that lives is never moved.
+  CHECK_THAT(RunLock::take(dir.path(), "other", true).error().what,
+             Catch::Contains("this node is taken by lane llama"));
 }
 
 TEST_CASE("an exclusive lane is booted once at a time; the lock lasts as long as the launcher") {
