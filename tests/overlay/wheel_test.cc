@@ -66,7 +66,7 @@ TEST_CASE("pins are checked against a wheel, which is not unpacked") {
 }
 
 /// A real release: set BK_VLLM_WHEEL to the file vllm-0.11.0-cp38-abi3-manylinux1_x86_64.whl of the package index.
-TEST_CASE("pins are checked against a real vLLM wheel of 438 MB, which is not unpacked", "[.engine]") {
+TEST_CASE("pins are checked against a real vLLM wheel of 438 MB, which is not unpacked", "[.wheel]") {
   const char* wheel = std::getenv("BK_VLLM_WHEEL");
   if (wheel == nullptr || !std::filesystem::exists(wheel)) {
     std::puts("skipped: the vLLM wheel: BK_VLLM_WHEEL names no file");
