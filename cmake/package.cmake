@@ -40,7 +40,7 @@ else()
   set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE amd64)
 endif()
 # By hand, since dpkg-shlibdeps knows nothing of the cross build's sysroot. tests/package compares it with what is linked.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.36), libstdc++6 (>= 12), libgcc-s1, libarchive13, libcurl4, libfmt9, libicu72, \
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.36), libstdc++6 (>= 12), libgcc-s1, libarchive13, libcpp-httplib0.11, libcurl4, libfmt9, libicu72, \
 libpq5, libsimdjson14, libsqlite3-0, zlib1g")
 if(NOT CMAKE_CROSSCOMPILING)
   string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", libisal2")
