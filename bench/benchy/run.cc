@@ -117,7 +117,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   tool::KeepingSink keep(streams, options.common.quiet);
   Outcome outcome;
   bool measured = false;
-  const auto ended = tool::record_leg(
+  auto ended = tool::record_leg(
       {kName, "benchy", plan_json(plan), options.common.db, options.common.seed, args}, server, streams, keep,
       [&](leg::Sink& sink) -> Status {
         BK_ASSIGN(outcome, measure(*server.transport, server.endpoint, plan, sink));
