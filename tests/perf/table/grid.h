@@ -15,8 +15,8 @@ struct GridRow {
   std::string program, knobs;
   std::size_t requests = 0;
   std::size_t missing = 0;  ///< requests whose figures the program would not give: all their events came at once
-  double ttft_ms = 0;   ///< largest |TTFT - (first event sent - request received)|
-  double rate_pct = 0;  ///< largest |rate / true rate - 1|
+  double ttft_ms = 0;       ///< largest |TTFT - (first event sent - request received)|
+  double rate_pct = 0;      ///< largest |rate / true rate - 1|
 };
 
 /// What the engine did for one request, as /sim/truth tells it.
