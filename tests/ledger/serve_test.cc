@@ -57,7 +57,7 @@ std::string header(const http::Response& response, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a served page follows the database, and answers this machine only") {
+TEST_CASE("a served page follows the database, and answers this machine only", "[.serve]") {
   TempDir dir;
   const std::string path = dir.path() / "results.db";
   store::Database db = store::Database::open(path).value();
