@@ -3,7 +3,7 @@
 # What reads foreign bytes, holds sockets, files or processes.
 ASAN_SUITES="base stream http engine load gate manifest trace store report boot cli"
 # What runs beside threads of its own or of a library.
-TSAN_SUITES="stream http engine load"
+TSAN_SUITES="stream http engine load kernels"
 
 # sanitized_build PRESET SUITE...: the test programs of those suites that exist, and the engine that they start.
 sanitized_build() {
