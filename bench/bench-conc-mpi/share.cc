@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "load/aggregate.h"
 
 namespace bk::bench_conc_mpi {
 namespace {
@@ -49,20 +50,6 @@ RequestRecord request_from_json(const Json& json, Nanos zero) {
   r.decode_tok_s = figure_of(json["decode_tok_s"]);
   r.tpot_ms = figure_of(json["tpot_ms"]);
   return r;
-}
-
-/// Most requests under way at one time, over all ranks.
-int peak_of(const std::vector<RequestRecord>& requests) {
-  std::vector<std::pair<Nanos, int>> changes;
-  for (const RequestRecord& r : requests) {
-    if (!r.end || r.sent == 0) continue;
-    changes.emplace_back(r.sent, 1);
-    changes.emplace_back(r.sent + *r.end, -1);
-  }
-  std::sort(changes.begin(), changes.end());
-  int now = 0, most = 0;
-  for (const auto& [at, change] : changes) most = std::max(most, now += change);
-  return most;
 }
 
 /// As a shell takes it for one word.
@@ -136,7 +123,7 @@ load::Sample merged(const leg::ConcurrencyPlan& cell, const std::vector<load::Sa
     whole.client.cpu_share = std::max(whole.client.cpu_share, one.client.cpu_share);
     whole.client.worst_delay = std::max(whole.client.worst_delay, one.client.worst_delay);
   }
-  whole.concurrency = open ? std::max(1, peak_of(whole.requests)) : cell.concurrency.front();
+  whole.concurrency = open ? std::max(1, load::most_at_once(whole.requests)) : cell.concurrency.front();
   for (const RequestRecord& r : whole.requests) {
     if (whole.started == 0 || r.scheduled < whole.started) whole.started = r.scheduled;
     if (r.end && r.sent != 0) whole.ended = std::max(whole.ended, r.sent + *r.end);

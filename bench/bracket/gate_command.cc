@@ -10,6 +10,7 @@
 #include "report/format.h"
 #include "report/number.h"
 #include "tool/bench.h"
+#include "tool/gate.h"
 #include "watcher.h"
 
 namespace bk::bracket_tool {
@@ -72,15 +73,7 @@ void print(const bracket::GatesOutcome& outcome, const Json& plan, report::Forma
 
 Result<cli::ExitCode> exit_of(const bracket::GatesOutcome& outcome) {
   if (outcome.nothing_answered()) return fail(Errc::kServer, "no question of any gate was answered");
-  switch (outcome.verdict()) {
-    case leg::GateVerdict::kPass:
-      return cli::ExitCode::kDone;
-    case leg::GateVerdict::kFail:
-      return cli::ExitCode::kFailed;
-    case leg::GateVerdict::kNoAnswer:
-      break;
-  }
-  return cli::ExitCode::kInconclusive;
+  return tool::exit_of(outcome.verdict());
 }
 
 }  // namespace

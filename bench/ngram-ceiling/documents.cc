@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "load/prompt_file.h"
 
 namespace bk::ngram_ceiling {
 namespace {
@@ -49,24 +50,19 @@ Result<Tokens> chars_of(const std::string& text) {
 }
 
 Result<std::vector<Document>> read_documents(const std::string& path, std::size_t warmup, const Encode& encode) {
-  BK_ASSIGN(const std::string bytes, read_file(path));
   std::vector<Document> documents;
   if (!path.ends_with(".jsonl")) {
+    BK_ASSIGN(const std::string bytes, read_file(path));
     auto document = raw_document(bytes, warmup, encode);
     if (!document) return fail(document.error().with(path));
     documents.push_back(std::move(*document));
     return documents;
   }
-  int number = 0;
-  for (const std::string_view line : split_lines(bytes)) {
-    ++number;
-    if (trim(line).empty()) continue;
-    const std::string where = fmt::format("{}:{}", path, number);
-    const auto json = parse_json(line);
-    if (!json) return fail(Errc::kUsage, "not a line of JSON: " + json.error().what, where);
-    BK_ASSIGN(Document document, line_document(*json, warmup, encode, where));
+  BK_TRY(load::each_json_line(path, [&](const Json& line, const std::string& where) -> Status {
+    BK_ASSIGN(Document document, line_document(line, warmup, encode, where));
     documents.push_back(std::move(document));
-  }
+    return {};
+  }));
   return documents;
 }
 

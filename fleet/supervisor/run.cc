@@ -133,7 +133,7 @@ Result<ExitCode> run(cli::Streams& streams, const cli::Args& args) {
     return ExitCode::kDone;
   }
   setup.profile.ready_timeout_s = to_s(rules.launch_limit);
-  BK_ASSIGN(const auto lock, LaneLock::take(boot::run_lock_dir(), lane_name(setup)));
+  BK_ASSIGN(const auto lock, take_lane(boot::run_lock_dir(), lane_name(setup)));
   BK_TRY(make_directories(setup.state_dir));
   const cli::InterruptGuard guard;
   const std::function<bool()> stop = [&guard] { return guard.interrupted(); };

@@ -58,12 +58,7 @@ Status take_mounts(Profile& profile, const std::string& value) {
 }
 
 Status take_ssh_config(Profile& profile, const std::string& value) {
-  for (const std::string& name : placeholders(value)) {
-    if (name != "ROOT") return fail(Errc::kUsage, fmt::format("SSH_CONFIG may hold {{ROOT}}, not {{{}}}", name));
-  }
-  if (!value.starts_with('/') && !value.starts_with("{ROOT}/")) {
-    return fail(Errc::kUsage, "SSH_CONFIG is an absolute path, or starts with {ROOT}/");
-  }
+  BK_TRY(check_rooted("SSH_CONFIG", value));
   profile.ssh_config = value;
   return {};
 }

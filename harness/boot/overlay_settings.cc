@@ -32,12 +32,7 @@ Status take_modules(Profile& profile, const std::string& value) {
 }
 
 Status take_prefix(Profile& profile, const std::string& value) {
-  for (const std::string& name : placeholders(value)) {
-    if (name != "ROOT") return fail(Errc::kUsage, fmt::format("TARGET_PREFIX may hold {{ROOT}}, not {{{}}}", name));
-  }
-  if (!value.starts_with('/') && !value.starts_with("{ROOT}/")) {
-    return fail(Errc::kUsage, "TARGET_PREFIX is an absolute path, or starts with {ROOT}/");
-  }
+  BK_TRY(check_rooted("TARGET_PREFIX", value));
   profile.target_prefix = value;
   return {};
 }

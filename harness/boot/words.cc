@@ -59,6 +59,16 @@ std::vector<std::string> placeholders(std::string_view text) {
   return names;
 }
 
+Status check_rooted(const std::string& key, const std::string& path) {
+  for (const std::string& name : placeholders(path)) {
+    if (name != "ROOT") return fail(Errc::kUsage, fmt::format("{} may hold {{ROOT}}, not {{{}}}", key, name));
+  }
+  if (!path.starts_with('/') && !path.starts_with("{ROOT}/")) {
+    return fail(Errc::kUsage, key + " is an absolute path, or starts with {ROOT}/");
+  }
+  return {};
+}
+
 Result<std::string> fill(std::string_view text,
                          const std::function<std::optional<std::string>(const std::string&)>& lookup) {
   std::string filled;

@@ -8,6 +8,7 @@
 #include "engine/body.h"
 #include "leg/prompt_maker.h"
 #include "leg/round.h"
+#include "load/aggregate.h"
 #include "load/pacing.h"
 #include "load/prompts.h"
 
@@ -38,20 +39,6 @@ std::vector<Cell> cells_of(const ConcurrencyPlan& plan) {
     cells.push_back({fmt::format("C={}", c), c, {}, plan.requests > 0 ? plan.requests : kRequestsPerStream * c});
   }
   return cells;
-}
-
-/// Most requests under way at one time.
-int peak_of(const std::vector<RequestRecord>& requests) {
-  std::vector<std::pair<Nanos, int>> changes;
-  for (const RequestRecord& record : requests) {
-    if (!record.end || record.sent == 0) continue;
-    changes.emplace_back(record.sent, 1);
-    changes.emplace_back(record.sent + *record.end, -1);
-  }
-  std::sort(changes.begin(), changes.end());
-  int now = 0, most = 0;
-  for (const auto& [at, change] : changes) most = std::max(most, now += change);
-  return most;
 }
 
 /// One call of run_concurrency.
@@ -87,7 +74,7 @@ class Sweep {
     BK_TRY(pace(cell, &round.requests));
     BK_ASSIGN(load::Sample sample, run_round(transport_, endpoint_, std::move(round), plan_.stopped));
     if (cell.rate) {
-      sample.concurrency = std::max(1, peak_of(sample.requests));
+      sample.concurrency = std::max(1, load::most_at_once(sample.requests));
       sample.metrics["step_s"] = Figure::none("open_loop");
     }
     fill_load_metrics(plan_.limits, &sample);

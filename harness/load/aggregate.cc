@@ -66,6 +66,19 @@ std::optional<double> median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
+int most_at_once(const std::vector<stream::RequestRecord>& requests) {
+  std::vector<std::pair<Nanos, int>> changes;
+  for (const stream::RequestRecord& record : requests) {
+    if (!record.end || record.sent == 0) continue;
+    changes.emplace_back(record.sent, 1);
+    changes.emplace_back(record.sent + *record.end, -1);
+  }
+  std::sort(changes.begin(), changes.end());
+  int now = 0, most = 0;
+  for (const auto& [at, change] : changes) most = std::max(most, now += change);
+  return most;
+}
+
 bool Sample::ok() const {
   return !requests.empty() && std::all_of(requests.begin(), requests.end(), [](const auto& r) { return r.ok(); });
 }

@@ -18,4 +18,7 @@ void fill_metrics(Sample* sample);
 /// The median; mean of the middle two for an even number. Nothing for none.
 [[nodiscard]] std::optional<double> median(std::vector<double> values);
 
+/// Most requests under way at one time; those that were never sent or never ended do not count.
+[[nodiscard]] int most_at_once(const std::vector<stream::RequestRecord>& requests);
+
 }  // namespace bk::load

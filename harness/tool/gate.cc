@@ -13,11 +13,8 @@ int requests_failed(const leg::GateResult& gate) {
 
 }  // namespace
 
-Result<cli::ExitCode> gate_exit(const leg::GateResult& gate) {
-  if (gate.asked > 0 && requests_failed(gate) >= gate.asked) {
-    return fail(Errc::kServer, "no question was answered: " + gate.detail);
-  }
-  switch (gate.verdict) {
+cli::ExitCode exit_of(leg::GateVerdict verdict) {
+  switch (verdict) {
     case leg::GateVerdict::kPass:
       return cli::ExitCode::kDone;
     case leg::GateVerdict::kFail:
@@ -26,6 +23,13 @@ Result<cli::ExitCode> gate_exit(const leg::GateResult& gate) {
       break;
   }
   return cli::ExitCode::kInconclusive;
+}
+
+Result<cli::ExitCode> gate_exit(const leg::GateResult& gate) {
+  if (gate.asked > 0 && requests_failed(gate) >= gate.asked) {
+    return fail(Errc::kServer, "no question was answered: " + gate.detail);
+  }
+  return exit_of(gate.verdict);
 }
 
 Json gate_head(const Bench& bench, const Server& server, const KeepingSink& keep, const leg::GateResult& gate) {

@@ -3,6 +3,9 @@
 
 namespace bk::tool {
 
+/// How a program ends by what its gates said: kDone, kFailed, kInconclusive where answers are missing.
+[[nodiscard]] cli::ExitCode exit_of(leg::GateVerdict verdict);
+
 /// How a program that runs one gate ends: kDone for a pass, kFailed for a wrong answer, kInconclusive when an answer is
 /// missing, and an error (exit 3) when none of the gate's requests was answered.
 [[nodiscard]] Result<cli::ExitCode> gate_exit(const leg::GateResult& gate);

@@ -103,12 +103,7 @@ Result<cli::ExitCode> record_leg(const Recorded& what, const Server& server, cli
   const std::string reason = done ? "" : redact(done.error().text(), streams.secrets);
   look_after(keep);
   BK_TRY(database.end_leg(leg_id, state, done ? join(keep.machine_marks, ", ") : reason));
-  Result<cli::ExitCode> ended = cli::ExitCode::kDone;
-  if (done) {
-    ended = outcome(keep);
-  } else {
-    ended = fail(done.error());
-  }
+  auto ended = done ? outcome(keep) : Result<cli::ExitCode>(fail(done.error()));
   const cli::ExitCode code = ended ? *ended : cli::exit_code_of(ended.error().code);
   BK_TRY(database.end_run(run_id,
                           ended     ? state

@@ -151,6 +151,19 @@ TEST_CASE("The median is the middle, or the mean of the middle two") {
   CHECK(median({4, 1, 3, 2}) == 2.5);
 }
 
+TEST_CASE("Requests under way at once are those whose times overlap") {
+  const auto request = [](Nanos sent, std::optional<Nanos> took) {
+    stream::RequestRecord record;
+    record.sent = sent;
+    record.end = took;
+    return record;
+  };
+  CHECK(most_at_once({}) == 0);
+  CHECK(most_at_once({request(10, 10), request(15, 10), request(20, 10)}) == 2);  // one ends as another begins
+  CHECK(most_at_once({request(10, 30), request(15, 10), request(20, 10)}) == 3);
+  CHECK(most_at_once({request(0, 99), request(10, std::nullopt), request(12, 1)}) == 1);
+}
+
 TEST_CASE("Steps per second come from the acceptance") {
   Sample sample;
   stream::RequestRecord request;
