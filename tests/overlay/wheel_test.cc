@@ -1,9 +1,14 @@
 #include <archive.h>
 #include <archive_entry.h>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
+#include <cstdio>
 #include <cstdlib>
 
+#include "base/text.h"
 #include "lane_fixture.h"
 #include "wheel_tree.h"
 
@@ -65,35 +70,141 @@ TEST_CASE("pins are checked against a wheel, which is not unpacked") {
   }
 }
 
-/// A real release: set BK_VLLM_WHEEL to the file vllm-0.11.0-cp38-abi3-manylinux1_x86_64.whl of the package index.
-TEST_CASE("pins are checked against a real vLLM wheel of 438 MB, which is not unpacked", "[.wheel]") {
-  const char* wheel = std::getenv("BK_VLLM_WHEEL");
-  if (wheel == nullptr || !std::filesystem::exists(wheel)) {
-    std::puts("skipped: the vLLM wheel: BK_VLLM_WHEEL names no file");
-    return;
+/// A wheel by the variable that names it, else the newest of that name in a folder; none: says so, empty.
+std::string real_wheel(const char* variable, const std::filesystem::path& folder, const std::string& prefix) {
+  const char* named = std::getenv(variable);
+  if (named != nullptr && std::filesystem::exists(named)) return named;
+  std::string newest;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(prefix) && name.ends_with(".whl")) newest = std::max(newest, entry.path().string());
   }
+  if (newest.empty()) std::printf("skipped: no wheel %s* in %s\n", prefix.c_str(), folder.c_str());
+  return newest;
+}
+
+/// One entry of a wheel, by the archive library.
+std::string entry_of(const std::string& wheel, const std::string& suffix) {
+  archive* in = archive_read_new();
+  archive_read_support_format_zip(in);
+  REQUIRE(archive_read_open_filename(in, wheel.c_str(), 1U << 16U) == ARCHIVE_OK);
+  archive_entry* entry = nullptr;
+  std::string bytes;
+  while (bytes.empty() && archive_read_next_header(in, &entry) == ARCHIVE_OK) {
+    if (!std::string_view(archive_entry_pathname(entry)).ends_with(suffix)) continue;
+    std::array<char, 4096> buffer{};
+    for (la_ssize_t got = 0; (got = archive_read_data(in, buffer.data(), buffer.size())) > 0;) {
+      bytes.append(buffer.data(), static_cast<std::size_t>(got));
+    }
+  }
+  archive_read_free(in);
+  return bytes;
+}
+
+/// The digest that a wheel's RECORD holds ("sha256=" and base64 with - and _, unpadded), in hex.
+std::string hex_of_record(std::string_view text) {
+  const std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  std::string hex;
+  unsigned int held = 0, bits = 0;
+  for (const char c : text) {
+    held = (held << 6U | static_cast<unsigned int>(kDigits.find(c))) & 0xffffU;
+    for (bits += 6; bits >= 4; bits -= 4) hex += fmt::format("{:x}", held >> (bits - 4) & 0xfU);
+  }
+  return hex.substr(0, 64);
+}
+
+/// A lane without a file to mount, whose rows pin what the wheel's own RECORD says of it.
+int pin_record(const LaneFixture& lane, const std::string& wheel, bool drifted) {
+  std::string rows;
+  int count = 0;
+  const std::string record = entry_of(wheel, ".dist-info/RECORD");
+  for (const std::string_view line : split_lines(record)) {
+    const auto fields = split(line, ',');
+    if (fields.size() != 3 || !fields[1].starts_with("sha256=")) continue;
+    std::string hash = hex_of_record(fields[1].substr(7));
+    if (drifted && count == 7) hash[0] = hash[0] == '0' ? '1' : '0';
+    rows += fmt::format("-\t{}\t{}\n", fields[0], hash);
+    ++count;
+  }
+  lane.write("profiles/p.env",
+             "COMMAND=x\nRUNTIME=namespace\nTARGET_PREFIX=/opt/venv/lib/python3.12/site-packages\nMODULES=all\n");
+  lane.write("overlay/modules/all/x.py", "x = 1\n");
+  lane.write("overlay/modules/all/manifest.tsv", rows + "x.py\tbracketkit_x.py\tabsent\n");
+  return count;
+}
+
+TEST_CASE("a real wheel's files are what its RECORD says, all of them, and one other digest is found", "[.wheel]") {
+  const std::string wheel = real_wheel("BK_WHEEL", "/usr/share/python-wheels", "pip-");
+  if (wheel.empty()) return;
   const LaneFixture lane;
-  lane.write(
-      "profiles/p.env",
-      "COMMAND=x\nRUNTIME=namespace\nTARGET_PREFIX=/opt/venv/lib/python3.12/site-packages/vllm\nMODULES=probe\n");
-  const std::string rows =
-      "-\tv1/sample/rejection_sampler.py\t56e829ec3ced510804e8d68b3f86f59dbc616d8aff48544e6ecc39833cbdac8c\n"
-      "-\tv1/core/sched/scheduler.py\t357ac414a5b5da8c3423984dd1fdde860584a0d417c30ac2ee25874ea9e5a04c\n"
-      "-\tv1/worker/gpu_model_runner.py\tea6b7bfe4082349e80042df4801c7ef9e18c80d1c3879eeb6ac6e9c476303574\n";
-  lane.write("overlay/modules/probe/probe.py", "x = 1\n");
-  lane.write("overlay/modules/probe/manifest.tsv", rows + "probe.py\tbracketkit_probe.py\tabsent\n");
+  const int count = pin_record(lane, wheel, false);
+  CHECK(count > 300);
   const auto before = files_below(lane.root);
   const Ran fits = overlay_program({"verify", lane.profile(), "--wheel", wheel});
-  CAPTURE(fits.out, fits.err);
+  CAPTURE(fits.out.substr(0, 2000), fits.err);
   CHECK(fits.code == 0);
-  CHECK(fits.out.ends_with(" fits: 4 rows of 1 modules\n"));
+  CHECK(fits.out.ends_with(fmt::format(" fits: {} rows of 1 modules\n", count + 1)));
   CHECK(files_below(lane.root) == before);
-  lane.write("overlay/modules/probe/manifest.tsv",
-             rows + "probe.py\tversion.py\tabsent\n-\tenvs.py\t" + sha256_hex("other\n") + "\n");
+  CHECK(pin_record(lane, wheel, true) == count);
   const Ran drifted = overlay_program({"verify", lane.profile(), "--wheel", wheel});
   CHECK(drifted.code == 1);
-  CHECK(drifted.out.find("row 4: version.py: must be absent, but a file is there") != std::string::npos);
-  CHECK(drifted.out.find("row 5: envs.py: SHA-256 is ") != std::string::npos);
+  CHECK(drifted.out.starts_with("module all, row 8: "));
+  CHECK(drifted.out.ends_with(fmt::format(" does not fit: 1 of {} rows\n", count + 1)));
+}
+
+/// `./dev engines --wheels` fetches it.
+TEST_CASE("the modules' pins fit the real vLLM wheel that they name, which is not unpacked", "[.wheel]") {
+  const std::string wheel =
+      real_wheel("BK_VLLM_WHEEL", std::string(BK_SOURCE_DIR) + "/.engines/wheels", "vllm-0.26.0-");
+  if (wheel.empty()) return;
+  const LaneFixture lane;
+  const std::string modules = std::string(BK_SOURCE_DIR) + "/overlay/modules";
+  const std::string head =
+      "COMMAND=x\nRUNTIME=namespace\nMODULES=\"bk-kernels moe-route moe-gate-sm121 tp-oneshot-ar\"\n";
+  // Also where packages were unpacked into a folder that has a name of its own.
+  for (const char* root : {"/opt/venv/lib/python3.12/site-packages", "/tmp/site", "/tmp/vllm"}) {
+    lane.write("profiles/p.env", head + "TARGET_PREFIX=" + root + "\n");
+    const Ran fits = overlay_program({"verify", lane.profile(), "--modules-dir", modules, "--wheel", wheel});
+    CAPTURE(root, fits.out, fits.err);
+    CHECK(fits.code == 0);
+    CHECK(fits.out.ends_with(" fits: 23 rows of 4 modules\n"));
+  }
+  lane.write("profiles/p.env", "COMMAND=x\nRUNTIME=namespace\nTARGET_PREFIX=/site/vllm\nMODULES=probe\n");
+  lane.write("overlay/modules/probe/probe.py", "x = 1\n");
+  lane.write("overlay/modules/probe/manifest.tsv",
+             "probe.py\tversion.py\tabsent\n-\tenvs.py\t" + sha256_hex("other\n") + "\n");
+  const Ran drifted = overlay_program({"verify", lane.profile(), "--wheel", wheel});
+  CHECK(drifted.code == 1);
+  CHECK(drifted.out.find("row 1: version.py: must be absent, but a file is there") != std::string::npos);
+  CHECK(drifted.out.find("row 2: envs.py: SHA-256 is ") != std::string::npos);
+}
+
+TEST_CASE("the wheel's folder that stands for the package root") {
+  const LaneFixture lane;
+  const std::string wheel = (lane.root / "pkg.whl").string();
+  write_wheel(wheel, {{"pkg/a.py", "a\n"}, {"pkg/pkg/a.py", "b\n"}, {"site/c.py", "c\n"}});
+  struct Root {
+    const char* folder;
+    std::string target, bytes;
+  };
+  const Root kRoots[] = {{"/opt/site-packages", "pkg/a.py", "a\n"}, {"/opt/pkg", "a.py", "a\n"},
+                         {"/opt/pkg", "pkg/a.py", "b\n"},           {"/tmp/any", "pkg/a.py", "a\n"},
+                         {"/tmp/site", "pkg/a.py", "a\n"},          {"/tmp/site", "c.py", "c\n"}};
+  for (const Root& root : kRoots) {
+    CAPTURE(root.folder, root.target);
+    lane.write("profiles/p.env",
+               fmt::format("COMMAND=x\nRUNTIME=namespace\nTARGET_PREFIX={}\nMODULES=one\n", root.folder));
+    lane.write("overlay/modules/one/manifest.tsv", "a.py\t" + root.target + "\t" + sha256_hex(root.bytes) + "\n");
+    const Ran ran = overlay_program({"verify", lane.profile(), "--wheel", wheel});
+    CAPTURE(ran.out, ran.err);
+    CHECK(ran.code == 0);
+  }
+  lane.write("profiles/p.env", "COMMAND=x\nRUNTIME=namespace\nTARGET_PREFIX=/opt/other\nMODULES=two\n");
+  lane.write("overlay/modules/two/requires", "");
+  const Ran none = overlay_program({"verify", lane.profile(), "--wheel", wheel});
+  CHECK(none.code == 2);
+  CHECK(none.err.find("holds no package other") != std::string::npos);
 }
 
 TEST_CASE("hostile and damaged wheels are refused in one line, and nothing is written") {
