@@ -18,8 +18,9 @@ run_test() {
   [ ${#FAILED[@]} = 0 ] || exit 1
 }
 
-# ctest's own closing lines stand last.
+# What failed, once more where it is seen; ctest's own closing lines stand last.
 close_with_summary() {
   [ ${#FAILED[@]} = 0 ] || echo "failed stages: ${FAILED[*]}"
+  grep -A 12 -E ': FAILED:$' "$LOGS/tests.log" 2>/dev/null | head -n 120 || true
   ctest_summary "$LOGS/tests.log" 2>/dev/null || true
 }

@@ -69,7 +69,7 @@ void add_deploy(cli::App& app, Options& options) {
   options.fleet.add_to(app);
   app.flag("--allow-older", options.allow_older, "deploy although the nodes have a commit that HEAD does not hold");
   options.common.add_to(app, {Common::kFormat, Common::kOut, Common::kDryRun});
-  app.example("overlay deploy dsv4 --nodes gb1,gb2,gb3,gb4", "to four machines, the head first");
+  app.example("overlay deploy vllm-h200 --nodes h1,h2,h3,h4", "to four machines, the head first");
 }
 
 void add_status(cli::App& app, Options& options) {

@@ -48,15 +48,20 @@ const std::vector<Row>& special() {
       // Few simulated brackets: a bound may be left by chance.
       {"bracket calibrate --brackets", "--threads 2", {0, 1}},
       {"bracket calibrate", "--brackets 100 --only aba/", {0, 1}},
+      // Thirty short pairs on a machine that tests something else at the same time may leave the question open.
+      {"bracket hot", "", {0, 1, 4}},
       // A stand-in engine whose figures nobody believes: its boots are short.
       {"bracket run", "--reps 1 --tokens 16", {0}},
       // The wheel is not here: the whole line runs up to that.
       {"overlay verify llama-cpp-overlay --wheel", "", {1, 2, 3}},
+      // No checkout: what is deployed has to be a commit.
+      {"overlay deploy", "", {2}},
       // The nodes of a fleet and a registry on the network are not here: what is asked runs up to that.
       {"fleet-audit", "", {0, 1, 3, 4}},
       {"image-watch", "", {0, 1, 3}},
       // An empty tree: nothing that the rules look for is there.
       {"overlay audit --root", "", {4}},
+      {"ledger serve", "--port 0 & pid=$!; sleep 1; kill -INT $pid; wait $pid", {0, 130}},
       {"supervisor --profile llama-cpp", "& pid=$!; sleep 3; kill -INT $pid; wait $pid", {0, 130}},
       {"sim-engine --port", "& pid=$!; sleep 1; kill -INT $pid; wait $pid", {0, 130}},
       {"sim-engine --profile", "& pid=$!; sleep 1; kill -INT $pid; wait $pid", {0, 130}},

@@ -117,6 +117,7 @@ void Workshop::write_inputs() const {
       "date\tlane\taxis\tmetric\tunit\tbase1\tcand\tbase2\tdelta_pct\tacceptance\tverdict\tsource\treason\n"
       "2026-08-08\tdsv4\tONESHOT 0->1\tdecode\ttok/s\t-\t-\t-\t7.5\t-\tadopted\tledger\tone exchange a layer\n");
   put("notes.txt", std::string(40, 'a') + " some notes that repeat, some notes that repeat, some notes that repeat\n");
+  REQUIRE(make_directories(path("docs")));
   REQUIRE(make_directories(path("traces")));
   REQUIRE(make_directories(path("models/one")));
   put("models/one/config.json", R"({"num_experts":128,"moe_intermediate_size":768,"quantization_config":{}})");
@@ -129,9 +130,11 @@ Captured Workshop::run(const std::string& command) const {
   const bool profiled = command.starts_with("profile-step");
   const std::string& url = beside_prefill ? slow_.url() : profiled ? profiled_.url() : fast_.url();
   std::string text = replaced(command, "http://127.0.0.1:8000", url);
+  for (const char* host : {"http://a:8000", "http://b:8000"}) text = replaced(text, host, url);
   const bool any_port = command.starts_with("sim-engine");
   text = replaced(text, "--port 8000", any_port ? "--port 0" : fmt::format("--port {}", free_port()));
   text = replaced(text, "9v0s7pyk", "$(bracket list --format csv | sed -n 2p | cut -d, -f1)");
+  text = replaced(text, "xd6fxzbj", "$(bracket list --format csv | sed -n 3p | cut -d, -f1)");
   text = replaced(text, "/opt/venv/lib/python3.12/site-packages/vllm", path("site-packages"));
   for (const char* folder : {"models", "traces"}) {
     text = replaced(text, std::string(" /") + folder, " " + path(folder));
