@@ -20,6 +20,8 @@ std::string mount_flag(const std::string& source, const std::string& target, boo
 
 }  // namespace
 
+std::string container_name(const std::string& lane, int rank) { return fmt::format("bracketkit-{}-{}", lane, rank); }
+
 std::vector<std::string> run_argv(const Container& container) {
   std::vector<std::string> argv = {to_string(container.cli), "run", "--rm", "--init", "--name", container.name};
   const auto add = [&argv](std::initializer_list<std::string> words) { argv.insert(argv.end(), words); };
@@ -53,6 +55,10 @@ std::vector<std::string> remove_argv(Runtime cli, const std::string& name) {
 
 std::vector<std::string> image_id_argv(Runtime cli, const std::string& image) {
   return {to_string(cli), "image", "inspect", "--format", "{{.Id}}", image};
+}
+
+std::vector<std::string> environment_argv(Runtime cli, const std::string& name) {
+  return {to_string(cli), "exec", name, "cat", "/proc/1/environ"};
 }
 
 std::vector<std::string> list_argv(Runtime cli) {

@@ -11,7 +11,7 @@ namespace bk::boot {
 /// One engine in one container, as the command line of docker or podman says it.
 struct Container {
   Runtime cli = Runtime::kDocker;
-  std::string name;                        ///< "bracketkit-<profile>-<rank>"
+  std::string name;                        ///< of container_name()
   std::string image;                       ///< name:tag, or an id
   std::string lane;                        ///< the profile: label bracketkit.lane
   std::string arm;                         ///< label bracketkit.arm
@@ -26,6 +26,9 @@ struct Container {
   std::vector<std::string> command;        ///< argv of the engine
 };
 
+/// "bracketkit-<lane>-<rank>".
+[[nodiscard]] std::string container_name(const std::string& lane, int rank);
+
 /// argv that runs it in the foreground: removed when it ends, on the host's network, an init process inside. The
 /// overlay is bound file by file, read-only, after the profile's own mounts, so that nothing can lie over it.
 [[nodiscard]] std::vector<std::string> run_argv(const Container& container);
@@ -36,6 +39,9 @@ struct Container {
 [[nodiscard]] std::vector<std::string> remove_argv(Runtime cli, const std::string& name);
 /// argv that prints the image's id.
 [[nodiscard]] std::vector<std::string> image_id_argv(Runtime cli, const std::string& image);
+/// argv that prints the environment of the container's first process, entries ended by NUL: what the command line's own
+/// process has is another one.
+[[nodiscard]] std::vector<std::string> environment_argv(Runtime cli, const std::string& name);
 /// argv that lists containers of any lane, "name lane" a line.
 [[nodiscard]] std::vector<std::string> list_argv(Runtime cli);
 /// argv of a throwaway container without any mount, that reads paths from its input and prints for each its SHA-256,

@@ -125,7 +125,7 @@ class FleetBoot {
   Result<std::vector<std::string>> container_argv(const Command& command, int rank) const {
     Container container;
     container.cli = profile_.runtime;
-    container.name = name_of(rank);
+    container.name = container_name(profile_.name, rank);
     container.image = checked_.image_id.empty() ? profile_.image : checked_.image_id;
     container.lane = profile_.name;
     container.arm = arm_.label;
@@ -141,8 +141,6 @@ class FleetBoot {
     return run_argv(container);
   }
 
-  [[nodiscard]] std::string name_of(int rank) const { return fmt::format("bracketkit-{}-{}", profile_.name, rank); }
-
   Status start(const std::string& node, std::size_t place, FleetRunning& running) {
     const int rank = static_cast<int>(place);
     const Command& command = commands_[place];
@@ -152,7 +150,7 @@ class FleetBoot {
     std::string environment;
     std::vector<std::string> argv = command.argv;
     if (in_container()) {
-      arguments.push_back(shell_quote(stop_argv(profile_.runtime, name_of(rank), grace_s)));
+      arguments.push_back(shell_quote(stop_argv(profile_.runtime, container_name(profile_.name, rank), grace_s)));
       BK_ASSIGN(argv, container_argv(command, rank));
     } else {
       arguments.emplace_back();

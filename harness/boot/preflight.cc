@@ -216,9 +216,11 @@ Result<Json> Preflight::clear(const std::string& pid_file) {
 
 Environment Preflight::head_environment(const std::string& pid_file) {
   Environment found;
-  const auto lines = head("environ " + pid_file + "\n");
+  const std::string in_it = shell_quote(environment_argv(profile_.runtime, container_name(profile_.name, 0)));
+  const auto lines =
+      in_container() ? head("run 1\n" + in_it + " | tr '\\0' '\\n'\n") : head("environ " + pid_file + "\n");
   if (!lines) return found;
-  for (const std::string& entry : values_of(*lines, "env")) {
+  for (const std::string& entry : values_of(*lines, in_container() ? "out" : "env")) {
     const std::size_t equals = entry.find('=');
     if (equals != std::string::npos) found.emplace(entry.substr(0, equals), entry.substr(equals + 1));
   }

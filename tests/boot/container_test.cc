@@ -89,6 +89,7 @@ TEST_CASE("the command lines of docker and podman, word by word") {
     using Words = std::vector<std::string>;
     CHECK(stop_argv(cli, "c", 10) == Words{program, "stop", "--time", "10", "c"});
     CHECK(remove_argv(cli, "c") == Words{program, "rm", "--force", "c"});
+    CHECK(environment_argv(cli, "c") == Words{program, "exec", "c", "cat", "/proc/1/environ"});
     CHECK(image_id_argv(cli, "i:1") == Words{program, "image", "inspect", "--format", "{{.Id}}", "i:1"});
   }
   CHECK(list_argv(Runtime::kDocker).back() == "{{.Names}} {{.Label \"bracketkit.lane\"}}");
@@ -105,7 +106,7 @@ TEST_CASE("docker's own command line understands every word") {
   const std::map<std::string, std::string> nowhere = {{"DOCKER_HOST", "unix:///nonexistent/docker.sock"}};
   for (const auto& argv :
        {run_argv(full(Runtime::kDocker)), stop_argv(Runtime::kDocker, "c", 10), remove_argv(Runtime::kDocker, "c"),
-        image_id_argv(Runtime::kDocker, "i:1"), list_argv(Runtime::kDocker), attest_argv(Runtime::kDocker, "i:1")}) {
+        image_id_argv(Runtime::kDocker, "i:1"), environment_argv(Runtime::kDocker, "c"), list_argv(Runtime::kDocker), attest_argv(Runtime::kDocker, "i:1")}) {
     const auto ran = run_captured({argv, nowhere, "", "", false}, 20 * kSecond);
     REQUIRE(ran);
     CAPTURE(argv, ran->err);
