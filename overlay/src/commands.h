@@ -20,6 +20,7 @@ struct Options {
   std::string mounted_package;  ///< enter: over which package it goes
   std::string audit_root;
   bool allow_older = false;         ///< deploy
+  std::string python = "python3";   ///< deploy: compiles the Python files
   bool self_test = false;           ///< audit
   std::vector<std::string> engine;  ///< enter: the program to become, and its arguments
 };

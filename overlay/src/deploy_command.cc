@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ostream>
 
 #include "base/clock.h"
@@ -7,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/signals.h"
 #include "commands.h"
+#include "compile_check.h"
 #include "deployment.h"
 #include "git.h"
 #include "report/table.h"
@@ -56,13 +58,22 @@ Json to_json(const Fleet& fleet, const Release& release, const Deployed& deploye
   json.set("schema_version", 1).set("tool", "overlay deploy").set("version", version()).set("commit", commit());
   json.set("profile", fleet.profile).set("deployed_commit", release.commit).set("release", release.id);
   json.set("files", release.files).set("changed", deployed.changed).set("dry_run", dry_run);
+  const auto text_or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
   Json nodes = Json::array();
-  for (const NodeState& state : deployed.before) {
+  for (const std::string& name : fleet.nodes) {
+    const auto seen = std::find_if(deployed.before.begin(), deployed.before.end(),
+                                   [&](const NodeState& state) { return state.node == name; });
+    const NodeState state = seen == deployed.before.end() ? NodeState() : *seen;
     Json node = Json::object();
-    node.set("node", state.node).set("former_release", state.release.empty() ? Json() : Json(state.release));
-    nodes.push(node.set("former_commit", state.commit.empty() ? Json() : Json(state.commit)));
+    node.set("node", name).set("former_release", text_or_null(state.release));
+    nodes.push(node.set("former_commit", text_or_null(state.commit)));
   }
   return json.set("nodes", std::move(nodes));
+}
+
+std::string would_deploy(const Fleet& fleet, const Release& release) {
+  return fmt::format("would deploy {} at commit {}, {} files, to {}\n", fleet.profile, release.commit.substr(0, 12),
+                     release.files, fmt::join(fleet.nodes, ", "));
 }
 
 std::string to_text(const Fleet& fleet, const Release& release, const Deployed& deployed) {
@@ -85,11 +96,12 @@ Result<ExitCode> run_deploy(cli::Streams& streams, const Options& options) {
   const auto checkout = checkout_of(lane.profile);
   BK_ASSIGN(const std::string commit, clean_commit(checkout));
   BK_ASSIGN(const Release release, make_release(lane.composition, commit, wall_now() / kSecond));
+  BK_TRY(check_python_compiles(lane.composition, release, options.python));
   BK_ASSIGN(cli::Output output, cli::Output::open(streams, options.common.out));
   Deployed deployed;
   if (options.common.dry_run) {
-    output.stream() << fmt::format("would deploy {} at commit {}, {} files, to {}\n", fleet.profile,
-                                   commit.substr(0, 12), release.files, fmt::join(fleet.nodes, ", "));
+    output.stream() << (options.common.format == "json" ? to_json(fleet, release, deployed, true).dump(2) + "\n"
+                                                        : would_deploy(fleet, release));
     BK_TRY(output.close());
     return ExitCode::kDone;
   }

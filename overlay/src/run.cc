@@ -58,15 +58,14 @@ void add_audit(cli::App& app, Options& options) {
 void add_deploy(cli::App& app, Options& options) {
   app.description(
       "Puts the profile's composed overlay on every node over OpenSSH, or on none. The checkout has to be clean, and "
-      "to "
-      "hold the commit that is deployed. Every node unpacks beside what it has and hashes; only when all hash texts "
-      "are "
-      "equal, byte for byte, does the new release become the deployed one. On any failure, also when this program is "
-      "killed, every node goes back to its former release. Exit code: 1 when bytes differ, 2 when refused, 3 when a "
-      "node "
-      "cannot be reached or is locked. Engines that run keep their files: restarting them is a separate act.");
+      "to hold the commit that is deployed; every Python file has to compile. Every node unpacks beside what it has "
+      "and hashes; only when all hash texts are equal, byte for byte, does the new release become the deployed one. On "
+      "any failure, also when this program is killed, every node goes back to its former release. Exit code: 1 when "
+      "bytes differ, 2 when refused, 3 when a node cannot be reached or is locked. Engines that run keep their files: "
+      "restarting them is a separate act.");
   options.lane.add_to(app);
   options.fleet.add_to(app);
+  app.option("--python", options.python, "interpreter with which every Python file has to compile").value("PROGRAM");
   app.flag("--allow-older", options.allow_older, "deploy although the nodes have a commit that HEAD does not hold");
   options.common.add_to(app, {Common::kFormat, Common::kOut, Common::kDryRun});
   app.example("overlay deploy vllm-h200 --nodes h1,h2,h3,h4", "to four machines, the head first");

@@ -92,6 +92,56 @@ TEST_CASE("a node whose copy differs is named, and no node changes", "[.nodes]")
   CHECK(fleet.deploy().code == 0);
 }
 
+TEST_CASE("a Python file that does not compile stops a deploy before any node is asked, and leaves no cache") {
+  const LaneFixture lane;
+  const auto git = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"git", "-c", "user.name=t", "-c", "user.email=t@example.invalid"});
+    test::must_run(words, {}, lane.root.string());
+  };
+  const std::string nodes = "--nodes=nowhere.invalid";
+  git({"init", "-q"});
+  const auto deploy = [&](const std::string& text, const std::vector<std::string>& more) {
+    lane.write("overlay/modules/two/new.py", text);
+    git({"add", "-A"});
+    git({"commit", "-q", "--allow-empty", "-m", "x"});
+    const auto before = files_below(lane.root);
+    cli::Args args = {"deploy", lane.profile(), nodes};
+    args.insert(args.end(), more.begin(), more.end());
+    const Ran ran = overlay_program(args);
+    auto after = files_below(lane.root);
+    std::erase_if(after, [](const auto& file) { return file.first.starts_with(".git/"); });
+    for (const auto& [name, bytes] : after) CHECK(before.contains(name));
+    return ran;
+  };
+  struct Broken {
+    std::string text, where, said;
+  };
+  const Broken kBroken[] = {{"n = 1\nif n\n  pass\n", "(new.py:2)", "module two: new.py does not compile: "},
+                            {"return 1\n", "(new.py:1)", "'return' outside function"},
+                            {std::string("n = 1\n\0\n", 8), "(new.py:1)", "null byte"},
+                            {"n = '\xff'\n", "(new.py:1)", "does not compile: "}};
+  for (const Broken& broken : kBroken) {
+    for (const bool dry : {false, true}) {
+      const Ran ran = deploy(broken.text, dry ? std::vector<std::string>{"--dry-run"} : std::vector<std::string>{});
+      CAPTURE(broken.text, ran.out, ran.err);
+      CHECK(ran.code == 2);
+      CHECK(ran.out.empty());
+      CHECK(holds(ran.err, broken.where));
+      CHECK(holds(ran.err, broken.said));
+      CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+    }
+  }
+  const Ran good = deploy("n = 2\n", {"--dry-run"});
+  CHECK(good.code == 0);
+  CHECK(holds(good.out, "would deploy p at commit "));
+  const Ran none = deploy("n = 2\n", {"--dry-run", "--python", "no-such-python"});
+  CHECK(none.code == 3);
+  CHECK(holds(none.err, "name another by --python (no-such-python)"));
+  const Ran silent = deploy("n = 2\n", {"--dry-run", "--python", "false"});
+  CHECK(silent.code == 3);
+  CHECK(holds(silent.err, "exit code 1"));
+}
+
 TEST_CASE("a file that was changed on a node stops the deploy; status names it, and skew", "[.nodes]") {
   BK_NEEDS_NODES();
   const FleetFixture fleet;
