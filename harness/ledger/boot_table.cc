@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "report/markdown.h"
 #include "report/number.h"
@@ -12,15 +13,20 @@ namespace {
 using store::BootFigure;
 using store::RowId;
 
-using ByName = std::map<std::string, const BootFigure*>;
-using ByBoot = std::map<RowId, ByName>;
+using Figures = std::span<const BootFigure>;  // of one cell of one boot
+using ByBoot = std::map<RowId, Figures>;
+
+const BootFigure* figure(Figures figures, const std::string& name) {
+  const auto it = std::find_if(figures.begin(), figures.end(), [&](const BootFigure& f) { return f.name == name; });
+  return it == figures.end() ? nullptr : &*it;
+}
 
 std::vector<std::string> metrics_of(const ByBoot& boots, const std::string& primary) {
   std::vector<std::string> names;
   const auto take = [&](const std::string& name) {
     const bool present = std::any_of(boots.begin(), boots.end(), [&](const auto& boot) {
-      const auto it = boot.second.find(name);
-      return it != boot.second.end() && it->second->count > 0;
+      const BootFigure* f = figure(boot.second, name);
+      return f != nullptr && f->count > 0;
     });
     if (present && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
@@ -39,11 +45,6 @@ std::string state_text(const store::BootRow& boot) {
   return boot.state == "done" || boot.reason.empty() ? boot.state : boot.state + ": " + boot.reason;
 }
 
-const BootFigure* figure(const ByName& names, const std::string& name) {
-  const auto it = names.find(name);
-  return it == names.end() ? nullptr : it->second;
-}
-
 std::string table_of(const ByBoot& values, const store::BracketRow& bracket, const std::vector<store::BootRow>& boots,
                      const std::map<RowId, std::string>& gates) {
   const std::vector<std::string> metrics = metrics_of(values, bracket.primary_metric);
@@ -54,18 +55,17 @@ std::string table_of(const ByBoot& values, const store::BracketRow& bracket, con
   if (!gates.empty()) header.emplace_back("gates");
   align.resize(header.size(), report::Align::kRight);
   std::vector<std::vector<std::string>> rows;
-  static const ByName kNothing;
   for (const store::BootRow& boot : boots) {
     const auto found = values.find(boot.id);
-    const ByName& names = found == values.end() ? kNothing : found->second;
+    const Figures figures = found == values.end() ? Figures() : found->second;
     auto& row = rows.emplace_back();
     row = {std::to_string(boot.position + 1), boot.arm, state_text(boot)};
     for (const std::string& name : metrics) {
-      const BootFigure* f = figure(names, name);
+      const BootFigure* f = figure(figures, name);
       row.push_back(f == nullptr ? report::kMissing : report::number(f->median));
     }
-    row.push_back(samples_text(names.empty() ? nullptr : names.begin()->second));
-    const BootFigure* acceptance = figure(names, store::kAcceptanceFigure);
+    row.push_back(samples_text(figures.empty() ? nullptr : &figures.front()));
+    const BootFigure* acceptance = figure(figures, store::kAcceptanceFigure);
     row.push_back(acceptance == nullptr || !acceptance->median ? report::kMissing
                                                                : report::fixed(*acceptance->median * 100, 1));
     if (gates.empty()) continue;
@@ -97,7 +97,12 @@ std::string boot_tables(const store::BracketRow& bracket, const std::vector<stor
                         const std::vector<BootFigure>& figures,
                         const std::vector<std::pair<RowId, store::GateRow>>& gates) {
   std::map<std::string, ByBoot> cells;
-  for (const BootFigure& f : figures) cells[f.cell][f.boot_id][f.name] = &f;
+  for (auto run = figures.begin(); run != figures.end();) {
+    const auto end = std::find_if(
+        run, figures.end(), [&](const BootFigure& f) { return f.boot_id != run->boot_id || f.cell != run->cell; });
+    cells[run->cell][run->boot_id] = {run, end};
+    run = end;
+  }
   std::string out = "\nMedians of " + report::markdown_escape(bracket.primary_cell) + " per boot:\n\n" +
                     table_of(cells[bracket.primary_cell], bracket, boots, gate_texts(gates));
   for (const auto& [cell, values] : cells) {

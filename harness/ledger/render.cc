@@ -1,9 +1,11 @@
 #include "ledger/render.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "ledger/baselines.h"
@@ -37,8 +39,6 @@ std::string general_notes(const std::vector<store::NoteRow>& notes) {
   return out.empty() ? "None. `ledger note` adds one.\n" : out;
 }
 
-std::string or_none(const std::string& sections) { return sections.empty() ? "None.\n\n" : sections; }
-
 /// What a run of brackets adds to the page.
 struct Part {
   Baselines baselines;
@@ -59,51 +59,99 @@ Result<Part> render_part(store::Database& database, std::span<const store::Brack
   return part;
 }
 
-Result<Part> render_part_alone(const std::string& where, std::span<const store::BracketSummary> brackets,
-                               const Notes& notes) {
-  BK_ASSIGN(store::Database database, store::Database::open(where, store::OpenMode::kReadOnly));
-  return render_part(database, brackets, notes);
+constexpr std::size_t kHeadings = 100;  // bytes, above the truth
+
+std::size_t size_of(const std::vector<Result<Part>>& parts) {
+  std::size_t size = kHeadings;
+  for (const Result<Part>& part : parts) size += part->with_verdict.size() + part->without_verdict.size();
+  return size;
 }
 
+/// The heading and the sections of every part, which the parts then hold no longer: a large page is not held twice.
+void append_sections(std::string& out, const char* heading, std::vector<Result<Part>>& parts,
+                     std::string Part::*sections) {
+  out += heading;
+  const std::size_t before = out.size();
+  for (Result<Part>& part : parts) out += std::exchange((*part).*sections, {});
+  if (out.size() == before) out += "None.\n\n";
+}
+
+/// The brackets in runs that threads take one after the other, and what each run became.
+struct Work {
+  std::span<const store::BracketSummary> brackets;
+  const Notes& notes;
+  std::vector<Result<Part>> parts;
+  std::atomic<std::size_t> next = 0;
+};
+
+constexpr std::size_t kRun = 100;  // brackets
 /// Below it, opening the database again costs more than a thread saves.
 constexpr std::size_t kBracketsForAThread = 500;
 
-Result<Part> render_brackets(store::Database& database, std::span<const store::BracketSummary> brackets,
-                             const Notes& notes, std::size_t threads) {
-  if (threads == 0) {
-    threads =
-        std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), brackets.size() / kBracketsForAThread);
+void take_runs(store::Database& database, Work& work) {
+  for (std::size_t i = work.next++; i < work.parts.size(); i = work.next++) {
+    const auto rest = work.brackets.subspan(i * kRun);
+    work.parts[i] = render_part(database, rest.first(std::min(kRun, rest.size())), work.notes);
   }
-  if (threads <= 1) return render_part(database, brackets, notes);
-  std::vector<Result<Part>> parts(threads);
-  std::vector<std::thread> workers;
-  const std::size_t share = (brackets.size() + threads - 1) / threads;
-  for (std::size_t i = 0; i < threads; ++i) {
-    const std::size_t begin = std::min(brackets.size(), i * share);
-    const auto own = brackets.subspan(begin, std::min(share, brackets.size() - begin));
-    workers.emplace_back([&, i, own] { parts[i] = render_part_alone(database.where(), own, notes); });
+}
+
+Status take_runs_alone(const std::string& where, Work& work) {
+  BK_ASSIGN(store::Database database, store::Database::open(where, store::OpenMode::kReadOnly));
+  BK_ASSIGN(const store::Snapshot snapshot, database.snapshot());
+  take_runs(database, work);
+  return {};
+}
+
+/// Threads beside the caller's that share the brackets.
+class Helpers {
+ public:
+  Helpers(std::size_t count, const std::string& where, Work& work) : outcomes_(count) {
+    for (Status& outcome : outcomes_) {
+      threads_.emplace_back([&outcome, &where, &work] { outcome = take_runs_alone(where, work); });
+    }
   }
-  for (std::thread& worker : workers) worker.join();
-  Part whole;
-  for (Result<Part>& part : parts) {
-    if (!part) return fail(part.error());
-    whole.baselines.add(part->baselines);
-    whole.with_verdict += part->with_verdict;
-    whole.without_verdict += part->without_verdict;
-    *part = Part();
+  Helpers(const Helpers&) = delete;
+  Helpers& operator=(const Helpers&) = delete;
+  ~Helpers() { wait(); }
+  /// Waits for all of them; what stopped the first that could not work.
+  Status join() {
+    wait();
+    for (const Status& outcome : outcomes_) BK_TRY(outcome);
+    return {};
   }
-  return whole;
+
+ private:
+  void wait() {
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+  std::vector<Status> outcomes_;
+  std::vector<std::thread> threads_;
+};
+
+std::size_t threads_for(std::size_t brackets) {
+  return std::clamp<std::size_t>(brackets / kBracketsForAThread, 1, std::max(1U, std::thread::hardware_concurrency()));
 }
 
 }  // namespace
 
 Result<std::string> render_markdown(store::Database& database, std::size_t threads) {
+  BK_ASSIGN(const store::Snapshot snapshot, database.snapshot());
   BK_ASSIGN(const auto brackets, database.list_brackets_briefly());
   BK_ASSIGN(const auto all_notes, database.notes());
   Notes notes = by_bracket(all_notes);
-  BK_ASSIGN(const Part part, render_brackets(database, brackets, notes, threads));
+  Work work{brackets, notes, std::vector<Result<Part>>((brackets.size() + kRun - 1) / kRun)};
+  Helpers helpers((threads == 0 ? threads_for(brackets.size()) : threads) - 1, database.where(), work);
+  const std::string tables = verdict_tables(brackets);
+  take_runs(database, work);
+  BK_TRY(helpers.join());
   BK_ASSIGN(const auto newest, database.newest_calibration());
   BK_ASSIGN(const std::string calibration, calibration_section(newest));
+  Baselines baselines;
+  for (const Result<Part>& part : work.parts) {
+    if (!part) return fail(part.error());
+    baselines.add(part->baselines);
+  }
   std::string out =
       "# Measurements\n\n"
       "Rendered from the database by `ledger render`; edits to this file are lost. Assessments are the "
@@ -113,10 +161,11 @@ Result<std::string> render_markdown(store::Database& database, std::size_t threa
       "Boot noise alone makes it call about {:.0f} % of brackets without any effect resolved; it decides nothing "
       "here.\n\n",
       stats::kHistoricalFalseAlarmRate * 100);
-  out += "## Baselines\n\n" + part.baselines.markdown() + "\n" + verdict_tables(brackets);
+  out += "## Baselines\n\n" + baselines.markdown() + "\n" + tables;
   out += "\n## Calibration\n\n" + calibration + "\n## Notes\n\n" + general_notes(notes[""]);
-  out += "\n## Signed brackets\n\n" + or_none(part.with_verdict);
-  out += "## Unsigned brackets\n\n" + or_none(part.without_verdict);
+  out.reserve(out.size() + size_of(work.parts));
+  append_sections(out, "\n## Signed brackets\n\n", work.parts, &Part::with_verdict);
+  append_sections(out, "## Unsigned brackets\n\n", work.parts, &Part::without_verdict);
   out.pop_back();  // one line end at the end of the file
   return out;
 }

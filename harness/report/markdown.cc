@@ -1,11 +1,19 @@
 #include "report/markdown.h"
 
 #include <algorithm>
+#include <array>
 
 #include "report/table.h"
 
 namespace bk::report {
 namespace {
+
+/// Bytes that markdown_escape looks at; most cells have none.
+constexpr std::array<bool, 256> kMarkup = [] {
+  std::array<bool, 256> is{};
+  for (const char c : std::string_view("\r\n\t<>]_&|\\`*~")) is[static_cast<unsigned char>(c)] = true;
+  return is;
+}();
 
 bool word_byte(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -16,11 +24,19 @@ bool within_word(std::string_view text, std::size_t i) {
   return i > 0 && i + 1 < text.size() && word_byte(text[i - 1]) && word_byte(text[i + 1]);
 }
 
+/// A cell as it will stand, and the columns that it takes.
+struct Escaped {
+  std::string text;
+  std::size_t width = 0;
+};
+
 }  // namespace
 
 std::string markdown_escape(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
+  const auto plain =
+      std::find_if(text.begin(), text.end(), [](char c) { return kMarkup[static_cast<unsigned char>(c)]; });
+  std::string out(text.begin(), plain);
+  for (std::size_t i = out.size(); i < text.size(); ++i) {
     const char c = text[i];
     switch (c) {
       case '\r':
@@ -62,28 +78,35 @@ std::string markdown_escape(std::string_view text) {
 
 std::string markdown_table(const std::vector<std::string>& header, const std::vector<Align>& align,
                            const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::vector<std::string>> cells(1);
-  for (const std::string& name : header) cells[0].push_back(markdown_escape(name));
-  for (const auto& row : rows) {
-    auto& escaped = cells.emplace_back();
-    for (const std::string& cell : row) escaped.push_back(markdown_escape(cell));
-  }
-  std::vector<std::size_t> widths(header.size(), 3);
-  for (const auto& row : cells) {
-    for (std::size_t i = 0; i < widths.size() && i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], display_width(row[i]));
+  const std::size_t columns = header.size();
+  std::vector<Escaped> cells;  // the header's, then each row's
+  cells.reserve((rows.size() + 1) * columns);
+  std::vector<std::size_t> widths(columns, 3);
+  const auto take = [&](const std::vector<std::string>& row) {
+    for (std::size_t i = 0; i < columns; ++i) {
+      Escaped& cell = cells.emplace_back();
+      if (i < row.size()) cell.text = markdown_escape(row[i]);
+      cell.width = display_width(cell.text);
+      widths[i] = std::max(widths[i], cell.width);
     }
-  }
-  const auto side = [&](std::size_t i) { return i < align.size() ? align[i] : Align::kLeft; };
+  };
+  take(header);
+  for (const auto& row : rows) take(row);
+  const auto right = [&](std::size_t i) { return i < align.size() && align[i] == Align::kRight; };
   std::string out;
-  for (std::size_t r = 0; r < cells.size(); ++r) {
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      out += "| " + pad(i < cells[r].size() ? cells[r][i] : "", widths[i], side(i)) + " ";
+  for (std::size_t at = 0; at < cells.size(); at += columns) {
+    for (std::size_t i = 0; i < columns; ++i) {
+      const Escaped& cell = cells[at + i];
+      out += "| ";
+      if (right(i)) out.append(widths[i] - cell.width, ' ');
+      out += cell.text;
+      if (!right(i)) out.append(widths[i] - cell.width, ' ');
+      out += ' ';
     }
     out += "|\n";
-    if (r != 0) continue;
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-      out += "| " + std::string(widths[i] - 1, '-') + (side(i) == Align::kRight ? ":" : "-") + " ";
+    if (at != 0) continue;
+    for (std::size_t i = 0; i < columns; ++i) {
+      out.append("| ").append(widths[i] - 1, '-').append(right(i) ? ": " : "- ");
     }
     out += "|\n";
   }

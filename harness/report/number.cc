@@ -20,6 +20,14 @@ std::string signed_fixed(double value, int decimals) {
   return text.starts_with('-') || zero ? text : "+" + text;
 }
 
+/// "-6.211" with the exponent 1 as "-62.11": the point moved, the digits kept. There are digits behind the point.
+std::string plain_notation(std::string mantissa, int exponent) {
+  const std::size_t first = mantissa.front() == '-' ? 1 : 0;
+  mantissa.erase(first + 1, 1);
+  if (exponent < 0) return mantissa.insert(first, "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0'));
+  return mantissa.insert(first + 1 + static_cast<std::size_t>(exponent), ".");
+}
+
 std::string with_interval(std::optional<double> value, std::optional<double> lo, std::optional<double> hi, int decimals,
                           const char* unit) {
   if (!value || !std::isfinite(*value)) return kMissing;
@@ -37,8 +45,10 @@ std::string number(std::optional<double> value, int digits) {
   if (*value == 0) return "0";
   // The exponent after rounding: 9.9996 to four digits is 10.00, not 10.000.
   const std::string scientific = fmt::format("{:.{}e}", *value, std::max(digits - 1, 0));
-  const int exponent = std::stoi(scientific.substr(scientific.find('e') + 1));
-  return fmt::format("{:.{}f}", *value, std::max(digits - 1 - exponent, 0));
+  const std::size_t e = scientific.find('e');
+  const int exponent = std::stoi(scientific.substr(e + 1));
+  if (exponent >= digits - 1) return fmt::format("{:.0f}", *value);
+  return plain_notation(scientific.substr(0, e), exponent);
 }
 
 std::string fixed(std::optional<double> value, int decimals) {

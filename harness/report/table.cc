@@ -47,6 +47,7 @@ std::uint32_t take_code_point(std::string_view& text) {
 }
 
 std::size_t columns_of(std::uint32_t c) {
+  if (c >= 0x20 && c < 0x7f) return 1;
   if (c < 0x20 || (c >= 0x7f && c < 0xa0) || within(kZero, c)) return 0;
   return within(kWide, c) ? 2 : 1;
 }
@@ -66,7 +67,10 @@ void end_line(std::string& out) {
 }  // namespace
 
 std::size_t display_width(std::string_view utf8) {
-  std::size_t width = 0;
+  // Nearly every cell is plain: one column a byte.
+  const auto plain = std::find_if(utf8.begin(), utf8.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; });
+  auto width = static_cast<std::size_t>(plain - utf8.begin());
+  utf8.remove_prefix(width);
   while (!utf8.empty()) width += columns_of(take_code_point(utf8));
   return width;
 }

@@ -21,6 +21,11 @@ Result<Transaction> Transaction::begin(Connection& connection) {
   return Transaction(connection);
 }
 
+Result<Transaction> Transaction::begin_reading(Connection& connection) {
+  BK_TRY(connection.begin_reading());
+  return Transaction(connection);
+}
+
 Status Transaction::commit() {
   BK_TRY(connection_->commit());
   connection_ = nullptr;

@@ -38,6 +38,8 @@ class Connection {
   virtual Result<std::unique_ptr<Rows>> query(const std::string& sql, const std::vector<Cell>& parameters) = 0;
   /// Takes the write lock, waiting for other writers.
   virtual Status begin() = 0;
+  /// Everything read until the transaction ends is of one moment, that of the first read; no writer waits for it.
+  virtual Status begin_reading() = 0;
   virtual Status commit() = 0;
   virtual void rollback() noexcept = 0;
   /// Another text whenever another program has committed something.
@@ -58,6 +60,8 @@ class Connection {
 class Transaction {
  public:
   static Result<Transaction> begin(Connection& connection);
+  /// One that only reads, all of it as of one moment.
+  static Result<Transaction> begin_reading(Connection& connection);
   Transaction(Transaction&& other) noexcept : connection_(other.connection_) { other.connection_ = nullptr; }
   Transaction& operator=(Transaction&&) = delete;
   ~Transaction() {

@@ -158,6 +158,7 @@ class PostgresConnection final : public Connection {
   }
 
   Status begin() override { return execute(kTakeTurn); }
+  Status begin_reading() override { return execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"); }
   Status commit() override { return execute("COMMIT"); }
   void rollback() noexcept override { PQclear(PQexec(connection_, "ROLLBACK")); }
   Result<std::string> change_mark() override {

@@ -248,16 +248,16 @@ Result<std::vector<std::pair<RowId, GateRow>>> Database::boot_gates(RowId bracke
 }
 
 Result<ProofTally> Database::proof_tally(RowId bracket, const std::string& knob) {
-  BK_ASSIGN(const auto rows, connection_->query("SELECT count(CASE WHEN p.knob = ?2 AND p.state = 'held' THEN 1 END), "
-                                                "count(CASE WHEN p.knob = ?2 THEN 1 END), "
-                                                "count(CASE WHEN p.knob <> ?2 AND p.state = 'held' THEN 1 END), "
-                                                "count(CASE WHEN p.knob <> ?2 THEN 1 END) "
-                                                "FROM boot o JOIN proof p ON p.boot_id = o.id WHERE o.bracket_id = ?1",
-                                                {bracket, knob}));
+  static const std::string kSql =
+      "SELECT count(CASE WHEN p.knob = ?2 AND p.state = 'held' THEN 1 END), count(CASE WHEN p.knob = ?2 THEN 1 END), "
+      "count(CASE WHEN p.state = 'held' THEN 1 END), count(*) "
+      "FROM boot o JOIN proof p ON p.boot_id = o.id WHERE o.bracket_id = ?1";
+  BK_ASSIGN(const auto rows, connection_->query(kSql, {bracket, knob}));
   BK_TRY(rows->next());
   ProofTally tally;
   RowReader v(*rows);
   v("", tally.held), v("", tally.all), v("", tally.others_held), v("", tally.others);
+  tally.others_held -= tally.held, tally.others -= tally.all;
   return tally;
 }
 

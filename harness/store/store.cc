@@ -62,6 +62,15 @@ Status insert_requests(Connection& connection, const std::vector<RequestRow>& re
 
 }  // namespace
 
+Snapshot::Snapshot(std::unique_ptr<Transaction> reading) : reading_(std::move(reading)) {}
+Snapshot::Snapshot(Snapshot&&) noexcept = default;
+Snapshot::~Snapshot() = default;
+
+Result<Snapshot> Database::snapshot() {
+  BK_ASSIGN(Transaction reading, Transaction::begin_reading(*connection_));
+  return Snapshot(std::make_unique<Transaction>(std::move(reading)));
+}
+
 Database::Database(std::string where, std::unique_ptr<Connection> connection)
     : where_(std::move(where)), connection_(std::move(connection)) {}
 Database::Database(Database&&) noexcept = default;

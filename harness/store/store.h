@@ -12,6 +12,20 @@
 namespace bk::store {
 
 class Connection;
+class Transaction;
+
+/// While it lives, everything that its database reads is of one moment, whatever others write; the database writes
+/// nothing meanwhile, and outlives it.
+class Snapshot {
+ public:
+  explicit Snapshot(std::unique_ptr<Transaction> reading);
+  Snapshot(Snapshot&&) noexcept;
+  Snapshot& operator=(Snapshot&&) = delete;
+  ~Snapshot();
+
+ private:
+  std::unique_ptr<Transaction> reading_;
+};
 
 /// A fresh row name: 26 characters of Crockford's base 32, 130 random bits. Its first 8 are what people type.
 [[nodiscard]] std::string new_uid();
@@ -68,6 +82,7 @@ class Database {
   Result<RowId> add_calibration(const CalibrationRow& calibration);
 
   // Reading. Lists are in the order of their happening.
+  Result<Snapshot> snapshot();
   Result<std::vector<BracketSummary>> list_brackets();
   /// The same without the knobs and without the assessment's detail: a tenth of the memory.
   Result<std::vector<BracketSummary>> list_brackets_briefly();

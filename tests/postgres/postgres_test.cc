@@ -80,6 +80,16 @@ TEST_CASE("a shared server holds the same rows and gives the same page as a file
   REQUIRE_FALSE(wrong);
   CHECK(wrong.error().text().find('\n') == std::string::npos);
   CHECK(shared.add_note({0, "", "ledger", "", "x", "still usable", 1}));
+
+  Database reader = Database::open(server.url(), OpenMode::kReadOnly).value();
+  const std::size_t before = reader.notes().value().size();
+  {
+    const Snapshot snapshot = reader.snapshot().value();
+    CHECK(reader.notes().value().size() == before);
+    REQUIRE(shared.add_note({0, "", "ledger", "", "x", "meanwhile", 2}));
+    CHECK(reader.notes().value().size() == before);
+  }
+  CHECK(reader.notes().value().size() == before + 1);
 }
 
 TEST_CASE("several writers share one server, and no host is there twice") {

@@ -72,7 +72,7 @@ TEST_CASE("width is what a terminal shows") {
   };
   const Case cases[] = {{"", 0},           {"abc", 3},      {"한국어", 6}, {"e\u0301", 1},  {"\u1112\u1161\u11ab", 2},
                         {"漢字 ab", 7},    {"\u2192", 1},   {"·", 1},      {"\xff\xfe", 2}, {"\xed\x95", 2},
-                        {"\U0001F600", 2}, {"a\u200bb", 2}, {"ｆｗ", 4}};
+                        {"\U0001F600", 2}, {"a\u200bb", 2}, {"ｆｗ", 4},   {"a\x7f\tb", 2}};
   for (const Case& c : cases) {
     INFO(c.text);
     CHECK(display_width(c.text) == c.width);

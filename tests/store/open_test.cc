@@ -160,3 +160,18 @@ TEST_CASE("the schema file and a fresh database agree") {
     CHECK(readme.find("## " + std::string(table) + "\n") != std::string::npos);
   }
 }
+
+TEST_CASE("what is read while a snapshot lives is of one moment, and no writer waits for it") {
+  TempDir dir;
+  const std::string path = dir.path() / "a.db";
+  Database writer = Database::open(path).value();
+  REQUIRE(writer.add_note({0, "", "ledger", "", "x", "before", 1}));
+  Database reader = Database::open(path, OpenMode::kReadOnly).value();
+  {
+    const Snapshot snapshot = reader.snapshot().value();
+    CHECK(reader.notes().value().size() == 1);
+    REQUIRE(writer.add_note({0, "", "ledger", "", "x", "meanwhile", 2}));
+    CHECK(reader.notes().value().size() == 1);
+  }
+  CHECK(reader.notes().value().size() == 2);
+}
