@@ -1,4 +1,5 @@
 # ./dev bench: what the tools themselves cost. The program prints a table, or with --json FILE one flat object of numbers.
+#   bench --grid    only how true the figures of every program are, minutes; exit code 1 when one is out of bounds
 #   bench --peers   llama-benchy and benchy in turn on one engine: their rows, how far apart, and what each costs
 LLAMA_BENCHY=0.4.0
 
@@ -14,7 +15,7 @@ run_bench() {
     python3 scripts/peers.py --bin build/dev/bin --peer .engines/llama-benchy/bin/llama-benchy --work build/peers "$@"
     return
   fi
-  need build build dev bk-perf sim-engine bench-probe bench-dec bench-ctx bench-conc
+  need build build dev bk-perf sim-engine bench-probe bench-dec bench-ctx bench-conc bench-tp4 streamgap benchy
   build/dev/bin/bk-perf "$@"
 }
 

@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "http_server.h"
+#include "stamped_read.h"
 
 namespace bk::sim {
 
@@ -114,9 +116,10 @@ void Connection::flush() {
 void Connection::read_some() {
   std::array<char, 64 * 1024> bytes;
   while (true) {
-    const ssize_t got = recv(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT);
+    const auto [got, arrived] = read_stamped(fd_, bytes.data(), bytes.size());
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return server_.drop(id_, busy_);
     if (got < 0) break;
+    if (arrived_ == 0) arrived_ = arrived;
     reader_.feed({bytes.data(), static_cast<std::size_t>(got)});
     if (static_cast<std::size_t>(got) < bytes.size()) break;
   }
@@ -135,6 +138,9 @@ void Connection::serve_next() {
     return;
   }
   request.received = monotonic_now();
+  // A request that came in one read with the one before has no arrival of its own.
+  request.arrived = std::exchange(arrived_, 0);
+  if (request.arrived == 0) request.arrived = request.received;
   busy_ = true;
   keep_alive_ = request.keep_alive;
   server_.handler_.on_request(*this, std::move(request));

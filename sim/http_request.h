@@ -14,6 +14,7 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> headers;  ///< names in lower case
   std::string body;
   bool keep_alive = true;
+  Nanos arrived = 0;   ///< when its first bytes had reached this machine
   Nanos received = 0;  ///< when its last byte had been read
 
   /// The header's value, or nullptr.

@@ -45,6 +45,7 @@ class Connection final : public Watcher {
   std::uint64_t id_;
   HttpRequestReader reader_;
   std::string unsent_;
+  Nanos arrived_ = 0;  // of the first bytes of the next request; 0: none yet
   bool busy_ = false, keep_alive_ = true, closing_ = false, writable_wanted_ = false, closed_ = false;
 };
 

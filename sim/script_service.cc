@@ -18,7 +18,8 @@ bool ScriptService::serve(Connection& connection, const HttpRequest& request) {
   play->group = group;
   play->start = request.received;
   const std::string* client_id = request.header("x-request-id");
-  play->record = &truth_.add(fmt::format("chatcmpl-script-{}", truth_.size()), request.path, request.received);
+  play->record =
+      &truth_.add(fmt::format("chatcmpl-script-{}", truth_.size()), request.path, request.arrived, request.received);
   if (client_id != nullptr) play->record->client_request_id = *client_id;
   if (group->stream) prepare_stream(*play, request);
   Play& placed = *(plays_[connection.id()] = std::move(play));

@@ -145,7 +145,7 @@ void Service::generate(Connection& connection, const HttpRequest& request, bool 
   auto parsed = parse_gen_request(request.body, chat, tokenizer_, limits, why);
   if (!parsed) return error(connection, why);
   const std::string* client_id = request.header("x-request-id");
-  TruthRecord& record = truth_.add(new_id(request, chat), request.path, request.received);
+  TruthRecord& record = truth_.add(new_id(request, chat), request.path, request.arrived, request.received);
   if (client_id != nullptr) record.client_request_id = *client_id;
   if (faults_.die_after && generation_.finished().all() >= *faults_.die_after) {
     dying_ = true;

@@ -20,6 +20,7 @@ struct SentEvent {
 struct TruthRecord {
   std::int64_t index = 0;
   std::string id, path, client_request_id;
+  Nanos arrived = 0;   ///< its first bytes had reached this machine
   Nanos received = 0;  ///< its last byte had been read
   Nanos head_sent = 0;
   Nanos end = 0;  ///< the last byte was handed to the kernel; 0 while it runs
@@ -31,7 +32,7 @@ struct TruthRecord {
 /// Every generation request of this process, the newest 50,000.
 class Truth {
  public:
-  TruthRecord& add(std::string id, std::string path, Nanos received);
+  TruthRecord& add(std::string id, std::string path, Nanos arrived, Nanos received);
   [[nodiscard]] std::int64_t size() const { return next_index_; }
   /// {"requests": [...]} appended to the members of `head`; only records with index >= since.
   [[nodiscard]] std::string to_json(const Json& head, std::int64_t since) const;

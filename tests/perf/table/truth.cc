@@ -36,7 +36,7 @@ Status add_stream(const Json& client, const Json& truth, Sums* sums) {
     sums->event_us.push_back(std::abs(static_cast<double>(seen_at(i) - sent_at(i))) / 1e3);
   }
   const Nanos ttft = seen_at(0) - client["sent"].as_int().value_or(0);
-  const Nanos true_ttft = sent_at(0) - truth["received_ns"].as_int().value_or(0);
+  const Nanos true_ttft = sent_at(0) - truth["arrived_ns"].as_int().value_or(0);
   sums->ttft_ms.push_back(std::abs(to_ms(ttft - true_ttft)));
   const std::size_t last = seen.size() - 1;
   sums->first_sent = std::min(sums->first_sent, sent_at(0));

@@ -8,7 +8,7 @@ namespace bk::perf {
 
 /// How far a client's times are from what the server did, over all its streams.
 struct Errors {
-  double ttft_mean_ms = 0;    ///< mean of |client TTFT - (first event sent - request received)|
+  double ttft_mean_ms = 0;    ///< mean of |client TTFT - (first event sent - request arrived)|
   double rate_worst_pct = 0;  ///< largest |client rate / server rate - 1| of a stream, events after the first
   double event_p50_us = 0;    ///< percentiles of |arrival - sent|, nearest rank
   double event_p99_us = 0;
