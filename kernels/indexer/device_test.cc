@@ -35,7 +35,7 @@ TEST_CASE("the indexer's queries are the reference's bytes and weights") {
     const DeviceArray<float> dweight(weight), dtable(table), out(weight.size());
     const DeviceArray<std::int64_t> dpositions(positions);
     const DeviceArray<std::uint8_t> q8(q.size());
-    const BkIndexerQuery job{dq.get(), dweight.get(), dpositions.get(), dtable.get(), q8.get(), out.get(), 500, t};
+    BkIndexerQuery job{dq.get(), dweight.get(), dpositions.get(), dtable.get(), q8.get(), out.get(), 500, t, 0};
     REQUIRE(bk_indexer_query(&job, nullptr) == BK_KERNEL_OK);
     const std::vector<std::uint8_t> bytes = q8.read();
     const std::vector<float> weights = out.read();
@@ -47,6 +47,20 @@ TEST_CASE("the indexer's queries are the reference's bytes and weights") {
       CHECK(static_cast<double>(weights[head]) == Approx(want.weight).epsilon(1e-6));
     }
     CHECK(differing == 0);
+    std::vector<std::uint16_t> narrow;
+    std::vector<float> widened;
+    for (const float value : weight) narrow.push_back(to_bf16(value));
+    for (const std::uint16_t value : narrow) widened.push_back(from_bf16(value));
+    const DeviceArray<std::uint16_t> dnarrow(narrow);
+    const DeviceArray<float> dwidened(widened), of_fp32(weight.size()), of_bf16(weight.size());
+    job.weight = dwidened.get();
+    job.weight_out = of_fp32.get();
+    REQUIRE(bk_indexer_query(&job, nullptr) == BK_KERNEL_OK);
+    job.weight = dnarrow.get();
+    job.weight_out = of_bf16.get();
+    job.weight_bf16 = 1;
+    REQUIRE(bk_indexer_query(&job, nullptr) == BK_KERNEL_OK);
+    CHECK(of_bf16.read() == of_fp32.read());
   }
 }
 
@@ -114,7 +128,7 @@ TEST_CASE("the indexer refuses what it cannot do") {
   CHECK(bk_indexer_query(&query, nullptr) == BK_KERNEL_BAD_ARGUMENT);
   alignas(16) float some[4] = {};
   std::int64_t position = 0;
-  query = {some, some, &position, some, some, some, 1, 0};
+  query = {some, some, &position, some, some, some, 1, 0, 0};
   CHECK(bk_indexer_query(&query, nullptr) == BK_KERNEL_BAD_SHAPE);
   query.t = 1;
   query.q = reinterpret_cast<const char*>(some) + 2;

@@ -39,7 +39,11 @@ __global__ __launch_bounds__(kThreads) void query_kernel(const __grid_constant__
 #pragma unroll
   for (int i = 0; i < 4; ++i) bytes |= e4m3_of(v[i] / scale) << (8 * i);
   reinterpret_cast<std::uint32_t*>(job.q8)[head * (kDim / 4) + lane] = bytes;
-  if (lane == 0) job.weight_out[head] = __ldg(job.weight + head) * scale * (0.08838834764831845f * 0.125f);
+  if (lane == 0) {
+    const float weight = job.weight_bf16 != 0 ? __bfloat162float(static_cast<const __nv_bfloat16*>(job.weight)[head])
+                                              : __ldg(static_cast<const float*>(job.weight) + head);
+    job.weight_out[head] = weight * scale * (0.08838834764831845f * 0.125f);
+  }
 }
 
 /// 64 heads by 8 keys: a lane's part of the sum over heads, for keys lane%4*2 and one further, whole after the

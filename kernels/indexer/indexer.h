@@ -16,13 +16,14 @@ enum { BK_INDEX_HEADS = 64, BK_INDEX_DIM = 128, BK_INDEX_ROPE = 64 };
 /// NaN bytes); weight_out = weight * scale * 128^-0.5 * 64^-0.5.
 struct BkIndexerQuery {
   const void* q;             ///< [t, 64, 128] bf16, contiguous, 16-byte aligned
-  const float* weight;       ///< [t, 64]
+  const void* weight;        ///< [t, 64], fp32 or bf16
   const int64_t* positions;  ///< [t], each in [0, max_position)
   const float* cos_sin;      ///< [max_position, 64]: 32 cosines, then 32 sines; 16-byte aligned
   void* q8;                  ///< [t, 64, 128] E4M3, 16-byte aligned
   float* weight_out;         ///< [t, 64]
   int64_t max_position;
   int t;
+  int weight_bf16;  ///< 1: weight is bf16, 0: fp32.
 };
 
 /// scores[row, s] = k_scale[s] * sum over heads of weight[row, h] * max(0, q8[row, h] . k8[s]) for s < bound[row], -inf

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "common/device_test_support.h"
@@ -45,6 +46,59 @@ TEST_CASE("decode windows and draft lists are the reference's") {
     CHECK(std::vector<std::int32_t>(shared.begin() + r * 512, shared.begin() + (r + 1) * 512) == want.slots);
     CHECK(list_lengths.read()[r] == want.length);
   }
+}
+
+TEST_CASE("a batch's lists are the reference's, causal and with the whole block") {
+  Draw draw;
+  const int width = 20, stride = 23;
+  const std::vector<std::int32_t> table = random_blocks(draw, 4 * stride);
+  // Requests of 6, 6, 1 and 3 new tokens; two padded tokens behind them carry a request that does not exist.
+  const std::vector<std::int32_t> starts = {0, 6, 12, 13, 16}, seq_lens = {6, 1000, 129, 134};
+  std::vector<std::int32_t> rows;
+  for (int r = 0; r < 4; ++r) rows.insert(rows.end(), starts[r + 1] - starts[r], r);
+  rows.insert(rows.end(), 2, 1 << 20);
+  std::vector<std::uint8_t> valid(18, 1);
+  valid[3] = valid[16] = valid[17] = 0;
+  const DeviceArray<std::int32_t> dstarts(starts), dlens(seq_lens), drows(rows), dtable(table);
+  const DeviceArray<std::uint8_t> dvalid(valid);
+  struct Case {
+    int first, t, list_width, causal;
+  };
+  for (const Case& c : {Case{0, 18, 128, 1}, Case{12, 4, 128, 1}, Case{0, 18, 256, 0}, Case{0, 13, 128, 0}}) {
+    INFO("first " << c.first << " t " << c.t << " width " << c.list_width << " causal " << c.causal);
+    const DeviceArray<std::int32_t> slots(static_cast<std::size_t>(c.t) * (c.list_width + 8)), lengths(c.t);
+    const BkSwaWindows job{dstarts.get(), dlens.get(),   drows.get(),  dvalid.get(),     dtable.get(),
+                           slots.get(),   lengths.get(), stride,       c.list_width + 8, c.first,
+                           c.t,           width,         c.list_width, c.causal};
+    REQUIRE(bk_swa_windows(&job, nullptr) == BK_KERNEL_OK);
+    const std::vector<std::int32_t> got = slots.read(), got_lengths = lengths.read();
+    for (int i = 0; i < c.t; ++i) {
+      INFO("token " << c.first + i);
+      std::vector<std::int32_t> want(c.list_width, -1);
+      int length = 0;
+      if (valid[c.first + i] != 0) {
+        const int r = rows[c.first + i];
+        const auto blocks = std::span(table).subspan(static_cast<std::size_t>(r) * stride, width);
+        const int prefix = seq_lens[r] - (starts[r + 1] - starts[r]);
+        const SwaList list = c.causal != 0 ? reference_swa_decode(blocks, prefix + c.first + i - starts[r])
+                                           : reference_swa_draft(blocks, prefix, seq_lens[r], 256);
+        length = std::min(list.length, c.list_width);
+        std::copy(list.slots.begin(), list.slots.begin() + length, want.begin());
+      }
+      const auto row = got.begin() + static_cast<std::ptrdiff_t>(i) * (c.list_width + 8);
+      CHECK(std::vector<std::int32_t>(row, row + c.list_width) == want);
+      CHECK(row[c.list_width] == -1);  // the poison: nothing is written behind a list
+      CHECK(got_lengths[i] == length);
+    }
+  }
+  BkSwaWindows bad{dstarts.get(), dlens.get(), drows.get(), dvalid.get(), dtable.get(), nullptr, nullptr, stride,
+                   128,           0,           1,           width,        128,          1};
+  CHECK(bk_swa_windows(&bad, nullptr) == BK_KERNEL_BAD_ARGUMENT);
+  const DeviceArray<std::int32_t> slots(128), lengths(1);
+  bad.slots = slots.get();
+  bad.lengths = lengths.get();
+  bad.slots_stride = 127;
+  CHECK(bk_swa_windows(&bad, nullptr) == BK_KERNEL_BAD_SHAPE);
 }
 
 TEST_CASE("packed pages hold the reference's bytes, and nothing else is touched") {

@@ -42,6 +42,23 @@ __global__ __launch_bounds__(kThreads) void draft_kernel(const __grid_constant__
   if (threadIdx.x == 0) job.lengths[request] = length;
 }
 
+__global__ __launch_bounds__(kThreads) void windows_kernel(const __grid_constant__ BkSwaWindows job) {
+  const std::int64_t place = blockIdx.x;
+  const std::int64_t token = place + job.first;
+  const bool valid = __ldg(job.valid + token) != 0;
+  const int row = valid ? __ldg(job.token_rows + token) : 0;
+  const int start = __ldg(job.query_start + row);
+  const int seq_len = __ldg(job.seq_lens + row);
+  const int prefix = seq_len - (__ldg(job.query_start + row + 1) - start);
+  const int position = prefix + static_cast<int>(token) - start;
+  const int begin = max(job.causal != 0 ? position - (BK_SWA_WINDOW - 1) : prefix - BK_SWA_WINDOW, 0);
+  const int end = job.causal != 0 ? position + 1 : seq_len;
+  const int length = valid ? min(max(end - begin, 0), job.list_width) : 0;
+  write_list(job.block_table + row * job.table_stride, job.width, begin, length, job.list_width,
+             job.slots + place * job.slots_stride);
+  if (threadIdx.x == 0) job.lengths[place] = length;
+}
+
 /// A warp packs one token; a lane has two neighbours of each group of 64.
 __global__ __launch_bounds__(kThreads) void pack_kernel(const __grid_constant__ BkSwaPack job) {
   const int lane = threadIdx.x % 32;
@@ -97,6 +114,19 @@ int bk_swa_draft(const BkSwaDraft* job, void* stream) {
   }
   if (job->requests < 1 || job->width < 1 || job->list_width < BK_SWA_WINDOW) return BK_KERNEL_BAD_SHAPE;
   draft_kernel<<<job->requests, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(*job);
+  return launch_status(cudaGetLastError());
+}
+
+int bk_swa_windows(const BkSwaWindows* job, void* stream) {
+  if (job == nullptr || job->query_start == nullptr || job->seq_lens == nullptr || job->token_rows == nullptr ||
+      job->valid == nullptr || job->block_table == nullptr || job->slots == nullptr || job->lengths == nullptr) {
+    return BK_KERNEL_BAD_ARGUMENT;
+  }
+  if (job->t < 1 || job->first < 0 || job->width < 1 || job->list_width < BK_SWA_WINDOW ||
+      job->slots_stride < job->list_width || job->table_stride < job->width) {
+    return BK_KERNEL_BAD_SHAPE;
+  }
+  windows_kernel<<<job->t, kThreads, 0, static_cast<cudaStream_t>(stream)>>>(*job);
   return launch_status(cudaGetLastError());
 }
 

@@ -39,6 +39,27 @@ struct BkSwaDraft {
   int list_width;  ///< bk_swa_draft_width()
 };
 
+/// The lists of tokens [first, first + t) of a batch, whose positions follow from where its requests begin: token i of
+/// request r stands at position seq_lens[r] - (query_start[r + 1] - query_start[r]) + i - query_start[r]. With `causal`
+/// it sees the window that ends there; without, every token of a request sees the 128 before the request's new tokens
+/// and all of those. A token that is not valid has the length 0.
+struct BkSwaWindows {
+  const int32_t* query_start;  ///< [requests + 1]
+  const int32_t* seq_lens;     ///< [requests], with the new tokens
+  const int32_t* token_rows;   ///< [first + t]: the token's request
+  const uint8_t* valid;        ///< [first + t], 0 or 1
+  const int32_t* block_table;  ///< [requests, width], rows table_stride apart
+  int32_t* slots;              ///< [t, list_width], rows slots_stride apart: slots, then -1
+  int32_t* lengths;            ///< [t]
+  int64_t table_stride;
+  int64_t slots_stride;
+  int first;
+  int t;
+  int width;
+  int list_width;  ///< At least 128; a list that does not fit is cut.
+  int causal;
+};
+
 /// Writes tokens into KV pages: 448 E4M3 bytes and 64 bf16 at token * 576, 8 bytes of scale exponents (7 and a 0) at
 /// 64 * 576 + token * 8. A scale is 2^ceil(log2(max(largest, 1e-4) / 448)) per 64 numbers, stored as exponent + 127.
 /// Slot -1 is skipped.
@@ -56,6 +77,7 @@ int bk_swa_draft_width(int drafts);
 /// One launch each, no allocation, no synchronisation, bitwise repeatable.
 int bk_swa_decode(const struct BkSwaDecode* job, void* stream);
 int bk_swa_draft(const struct BkSwaDraft* job, void* stream);
+int bk_swa_windows(const struct BkSwaWindows* job, void* stream);
 int bk_swa_pack(const struct BkSwaPack* job, void* stream);
 
 #ifdef __cplusplus
