@@ -18,6 +18,7 @@ class Module:
         self.name, self.knob = name, knob
         self.reason = None
         self.said = set()
+        self.registered = False
         text = os.environ.get(knob, "")
         self.wanted = text == "1"
         if text not in ("", "0", "1"):
@@ -40,6 +41,25 @@ class Module:
         if self.reason is None:
             self.reason = str(why) or type(why).__name__
             self.say(f"disarmed: {self.reason}")
+
+    def register(self, arm):
+        """What a module's plugin entry point does: arm(), once, however often vLLM calls it in a process."""
+        if not self.registered:
+            self.registered = True
+            self.attempt(arm)
+
+    def prepare(self, act, *args):
+        """act(*args) on every rank of the tensor-parallel group: where it fails on one, all disarm. Every rank has to come here, and
+        the answer is whether all may go on."""
+        self.attempt(act, *args)
+        try:
+            agreed = everywhere(self.armed)
+        except Exception as error:
+            self.disarm(f"{type(error).__name__}: {error}")
+            agreed = False
+        if not agreed:
+            self.disarm("another rank is not armed")
+        return agreed
 
     def attempt(self, act, *args):
         """act(*args), or None after a failure, which disarms."""
@@ -67,3 +87,43 @@ def check(status, entry):
     """Raises when a C entry refused."""
     if status != 0:
         raise Disarmed(f"{entry} refused with status {status}")
+
+
+def everywhere(yes):
+    """Whether every rank of the tensor-parallel group says yes."""
+    import torch
+    from vllm.distributed.parallel_state import get_tp_group
+
+    group = get_tp_group()
+    if group.world_size == 1:
+        return yes
+    vote = torch.tensor([int(yes)], dtype=torch.int32, device="cpu")
+    torch.distributed.all_reduce(vote, op=torch.distributed.ReduceOp.MIN, group=group.cpu_group)
+    return bool(vote.item())
+
+
+def this_device():
+    """The GPU that this process computes on now."""
+    import torch
+
+    return torch.device("cuda", torch.cuda.current_device())
+
+
+def launch(so, entry, device, *jobs):
+    """A C entry on torch's current stream of a device. Raises when it refused."""
+    import torch
+
+    stream = ctypes.c_void_p(torch.cuda.current_stream(device).cuda_stream)
+    check(getattr(so, entry)(*[ctypes.byref(job) for job in jobs], stream), entry)
+
+
+def plain(tensor, dtype, dims):
+    """Whether a tensor is what the entries take: of this type and so many dimensions, contiguous, aligned, on a GPU."""
+    return (str(tensor.dtype) == f"torch.{dtype}" and tensor.dim() == dims and tensor.is_cuda and tensor.is_contiguous()
+            and tensor.data_ptr() % 16 == 0)
+
+
+def agrees(got, want, relative):
+    """Whether two tensors agree but for this part of the largest number; NaN never does."""
+    largest = want.double().abs().max().clamp(min=1e-30)
+    return bool(((got.double() - want.double()).abs().max() / largest) <= relative)

@@ -93,11 +93,6 @@ def arm():
     MODULE.say("armed")
 
 
-REGISTERED = []
-
-
 def register():
-    """vLLM's entry point; it may be called several times in a process."""
-    if not REGISTERED:
-        REGISTERED.append(True)
-        MODULE.attempt(arm)
+    """vLLM's entry point."""
+    MODULE.register(arm)

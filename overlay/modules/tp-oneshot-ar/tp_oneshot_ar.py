@@ -114,11 +114,6 @@ def arm():
     CudaCommunicator.__init__, CudaCommunicator.all_reduce = init, all_reduce
 
 
-REGISTERED = []
-
-
 def register():
-    """vLLM's entry point; it may be called several times in a process."""
-    if not REGISTERED:
-        REGISTERED.append(True)
-        MODULE.attempt(arm)
+    """vLLM's entry point."""
+    MODULE.register(arm)
