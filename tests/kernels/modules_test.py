@@ -1,29 +1,12 @@
 """The kernel modules' logic against stand-ins for torch and vLLM: knobs, what is served, what falls back, what disarms."""
 
-import importlib
-import os
 import sys
 import types
 import unittest
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "overlay", "modules")
-MODULES = {"moe_route": ("moe-route", "BK_MOE_ROUTE"), "tp_oneshot_ar": ("tp-oneshot-ar", "BK_TP_ONESHOT_AR"),
-           "moe_gate_sm121": ("moe-gate-sm121", "BK_MOE_GATE")}
-sys.dont_write_bytecode = True
+from modules_support import MODULES, load
+
 sys.modules["torch"] = sys.modules["vllm"] = None  # neither may be imported here, installed or not
-sys.path[:0] = [os.path.join(ROOT, folder) for folder in ["bk-kernels"] + [folder for folder, _ in MODULES.values()]]
-
-
-def load(name, knob):
-    """The module as a fresh process with this knob would have it."""
-    os.environ.pop(MODULES[name][1], None)
-    if knob is not None:
-        os.environ[MODULES[name][1]] = knob
-    for each in ("bk_kernels", name):
-        sys.modules.pop(each, None)
-    module = importlib.import_module(name)
-    module.MODULE.lines = []
-    return module
 
 
 class Tensor:

@@ -153,6 +153,28 @@ TEST_CASE("a real wheel's files are what its RECORD says, all of them, and one o
   CHECK(drifted.out.ends_with(fmt::format(" does not fit: 1 of {} rows\n", count + 1)));
 }
 
+/// The modules for vLLM 0.26.0, as a profile names them.
+constexpr const char* kVllmModules =
+    "bk-kernels moe-route moe-gate-sm121 tp-oneshot-ar mhc mla-indexer mla-sparse-swa spec-fp8-head markov-topk";
+
+TEST_CASE("the modules for vLLM compose together: no file is claimed twice, and each stands in the list") {
+  const LaneFixture lane;
+  lane.write("profiles/p.env",
+             fmt::format("COMMAND=x\nRUNTIME=namespace\nTARGET_PREFIX=/site\nMODULES=\"{}\"\n", kVllmModules));
+  const std::string modules = std::string(BK_SOURCE_DIR) + "/overlay/modules";
+  const Ran composed =
+      overlay_program({"compose", lane.profile(), "--modules-dir", modules, "--build-dir", (lane.root / "b").string()});
+  CAPTURE(composed.out, composed.err);
+  CHECK(composed.code == 0);
+  CHECK(composed.out.find(": 9 modules, 71 rows, 25 files, digest ") != std::string::npos);
+  const Ran listed = overlay_program({"list", lane.profile(), "--modules-dir", modules, "--json"});
+  CHECK(listed.code == 0);
+  for (const std::string_view name : split(kVllmModules, ' ')) {
+    CAPTURE(std::string(name));
+    CHECK(listed.out.find(fmt::format("\"{}\"", name)) != std::string::npos);
+  }
+}
+
 /// `./dev engines --wheels` fetches it.
 TEST_CASE("the modules' pins fit the real vLLM wheel that they name, which is not unpacked", "[.wheel]") {
   const std::string wheel =
@@ -160,15 +182,14 @@ TEST_CASE("the modules' pins fit the real vLLM wheel that they name, which is no
   if (wheel.empty()) return;
   const LaneFixture lane;
   const std::string modules = std::string(BK_SOURCE_DIR) + "/overlay/modules";
-  const std::string head =
-      "COMMAND=x\nRUNTIME=namespace\nMODULES=\"bk-kernels moe-route moe-gate-sm121 tp-oneshot-ar\"\n";
+  const std::string head = fmt::format("COMMAND=x\nRUNTIME=namespace\nMODULES=\"{}\"\n", kVllmModules);
   // Also where packages were unpacked into a folder that has a name of its own.
   for (const char* root : {"/opt/venv/lib/python3.12/site-packages", "/tmp/site", "/tmp/vllm"}) {
     lane.write("profiles/p.env", head + "TARGET_PREFIX=" + root + "\n");
     const Ran fits = overlay_program({"verify", lane.profile(), "--modules-dir", modules, "--wheel", wheel});
     CAPTURE(root, fits.out, fits.err);
     CHECK(fits.code == 0);
-    CHECK(fits.out.ends_with(" fits: 23 rows of 4 modules\n"));
+    CHECK(fits.out.ends_with(" fits: 71 rows of 9 modules\n"));
   }
   lane.write("profiles/p.env", "COMMAND=x\nRUNTIME=namespace\nTARGET_PREFIX=/site/vllm\nMODULES=probe\n");
   lane.write("overlay/modules/probe/probe.py", "x = 1\n");
