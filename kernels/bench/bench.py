@@ -1,6 +1,6 @@
 """Times the kernels beside what a user would take instead: one run, one table. Needs torch and a GPU.
 
-usage: bench.py path/to/libbk_kernels.so [moe] [head] [markov] [mhc] [prep]; "fast" leaves torch.compile out
+usage: bench.py path/to/libbk_kernels.so [moe] [head] [markov] [mhc] [prep] [indexer] [swa]; "fast" leaves torch.compile out
 """
 
 import sys
@@ -8,8 +8,10 @@ import sys
 import torch
 import torch.nn.functional as F
 
+import indexer
 import mhc
 import prep
+import swa
 from library import Kernels
 from timing import Table, graph_time
 
@@ -190,7 +192,7 @@ def bench_markov(lib, table, rate):
 
 def main():
     lib, table = Kernels(sys.argv[1]), Table()
-    wanted = set(sys.argv[2:]) - {"fast"} or {"moe", "head", "markov", "mhc", "prep"}
+    wanted = set(sys.argv[2:]) - {"fast"} or {"moe", "head", "markov", "mhc", "prep", "indexer", "swa"}
     torch.manual_seed(torch.seed() % 2**31)
     rate = bandwidth()
     print(f"# {torch.cuda.get_device_name()}, torch {torch.__version__}, copy {rate / 1e12:.2f} TB/s", flush=True)
@@ -205,6 +207,10 @@ def main():
         mhc.bench(lib, table, rate, check, COMPILE)
     if "prep" in wanted:
         prep.bench(lib, table, check)
+    if "indexer" in wanted:
+        indexer.bench(lib, table, rate, check)
+    if "swa" in wanted:
+        swa.bench(lib, table, rate, check)
     if "head" in wanted:
         bench_head(lib, table, rate, 129280, 135)
         torch.cuda.empty_cache()

@@ -59,6 +59,33 @@ class Prep(c.Structure):
                 ("group", PrepGroup * 7), ("groups", c.c_int), ("requests", c.c_int), ("query", c.c_int)]
 
 
+class IndexerQuery(c.Structure):
+    _fields_ = [("q", c.c_void_p), ("weight", c.c_void_p), ("positions", c.c_void_p), ("cos_sin", c.c_void_p), ("q8", c.c_void_p),
+                ("weight_out", c.c_void_p), ("max_position", c.c_int64), ("t", c.c_int), ("weight_bf16", c.c_int)]
+
+
+class IndexerScores(c.Structure):
+    _fields_ = [("q8", c.c_void_p), ("weight", c.c_void_p), ("k8", c.c_void_p), ("k_scale", c.c_void_p), ("bound", c.c_void_p),
+                ("scores", c.c_void_p), ("scores_stride", c.c_int64), ("t", c.c_int), ("s", c.c_int)]
+
+
+class IndexerGlobalise(c.Structure):
+    _fields_ = [("chosen", c.c_void_p), ("bound", c.c_void_p), ("token_rows", c.c_void_p), ("block_table", c.c_void_p),
+                ("slots", c.c_void_p), ("counts", c.c_void_p), ("t", c.c_int), ("count", c.c_int), ("block_size", c.c_int),
+                ("width", c.c_int)]
+
+
+class SwaWindows(c.Structure):
+    _fields_ = [("query_start", c.c_void_p), ("seq_lens", c.c_void_p), ("token_rows", c.c_void_p), ("valid", c.c_void_p),
+                ("block_table", c.c_void_p), ("slots", c.c_void_p), ("lengths", c.c_void_p), ("table_stride", c.c_int64),
+                ("slots_stride", c.c_int64), ("first", c.c_int), ("t", c.c_int), ("width", c.c_int), ("list_width", c.c_int),
+                ("causal", c.c_int)]
+
+
+class SwaPack(c.Structure):
+    _fields_ = [("kv", c.c_void_p), ("slots", c.c_void_p), ("pages", c.c_void_p), ("page_count", c.c_int64), ("t", c.c_int)]
+
+
 class OneshotAr(c.Structure):
     _fields_ = [("source", c.c_void_p), ("out", c.c_void_p), ("regions", c.c_void_p * 8), ("state", c.c_void_p),
                 ("report", c.c_void_p), ("elements", c.c_int64), ("rank", c.c_int), ("world", c.c_int),
@@ -130,3 +157,25 @@ class Kernels:
 
     def mhc_post_pre(self, of_post, of_pre):
         self.call("bk_mhc_post_pre", self._mhc_post(*of_post), self._mhc_pre(*of_pre))
+
+    def index_query(self, q, weight, positions, cos_sin, q8, weight_out):
+        self.call("bk_indexer_query", IndexerQuery(q.data_ptr(), weight.data_ptr(), positions.data_ptr(), cos_sin.data_ptr(),
+                                                   q8.data_ptr(), weight_out.data_ptr(), cos_sin.shape[0], q.shape[0],
+                                                   int(weight.dtype == torch.bfloat16)))
+
+    def index_scores(self, q8, weight, k8, k_scale, bound, scores):
+        self.call("bk_indexer_scores", IndexerScores(q8.data_ptr(), weight.data_ptr(), k8.data_ptr(), k_scale.data_ptr(),
+                                                     bound.data_ptr(), scores.data_ptr(), scores.stride(0), q8.shape[0], k8.shape[0]))
+
+    def index_globalise(self, chosen, bound, rows, table, slots, counts, block_size):
+        self.call("bk_indexer_globalise", IndexerGlobalise(chosen.data_ptr(), bound.data_ptr(), rows.data_ptr(), table.data_ptr(),
+                                                           slots.data_ptr(), counts.data_ptr(), chosen.shape[0], chosen.shape[1],
+                                                           block_size, table.shape[1]))
+
+    def swa_windows(self, starts, lens, rows, valid, table, slots, lengths, causal):
+        self.call("bk_swa_windows", SwaWindows(starts.data_ptr(), lens.data_ptr(), rows.data_ptr(), valid.data_ptr(), table.data_ptr(),
+                                               slots.data_ptr(), lengths.data_ptr(), table.stride(0), slots.stride(0), 0,
+                                               slots.shape[0], table.shape[1], slots.shape[1], int(causal)))
+
+    def swa_pack(self, kv, slots, pages):
+        self.call("bk_swa_pack", SwaPack(kv.data_ptr(), slots.data_ptr(), pages.data_ptr(), pages.shape[0], kv.shape[0]))
