@@ -78,8 +78,15 @@ class Knobs(unittest.TestCase):
             for knob, armed in ((None, False), ("", False), ("0", False), ("1", True), ("on", False), ("True", False), ("1 ", False)):
                 with self.subTest(module=name, knob=knob):
                     module = load(name, knob)
-                    self.assertEqual(module.MODULE.armed, armed)
-                    self.assertEqual(module.MODULE.reason is not None, knob not in (None, "", "0", "1"))
+                    words = ("on",) if name == "prep_fused" else ()
+                    self.assertEqual(module.MODULE.armed, armed or knob in words)
+                    self.assertEqual(module.MODULE.reason is not None, knob not in (None, "", "0", "1", *words))
+
+    def test_prep_fused_has_a_shadow_and_is_off_by_name(self):
+        for knob, mode in (("off", None), ("shadow", "shadow"), ("1", "on"), ("on", "on"), ("Shadow", None), ("shadows", None)):
+            module = load("prep_fused", knob).MODULE
+            self.assertEqual((module.mode, module.armed), (mode, mode is not None))
+        self.assertIn("none of 0, off, shadow, 1, on", module.reason)
 
     def test_a_missing_engine_or_library_disarms_and_never_raises(self):
         for name in MODULES:

@@ -14,8 +14,7 @@ import modules_support as support
 try:
     import torch
 except ImportError:
-    print("skipped: torch is not installed")
-    sys.exit(0)
+    support.without_torch(__file__)
 
 EPS = 1e-6
 

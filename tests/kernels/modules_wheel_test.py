@@ -58,6 +58,33 @@ class Signatures(unittest.TestCase):
                   lambda self, lm_head, hidden_states, embedding_bias: None)
         self.assertEqual([name for name, _ in of_function(processor._apply_head)], ["lm_head", "hidden_states", "embedding_bias"])
 
+    def test_the_methods_that_prep_fused_replaces_are_called_as_it_calls_them(self):
+        runner, tables = type("Runner", (), {}), type("Tables", (), {})
+        runner._prepare_inputs = tables.commit_block_table = tables.compute_slot_mapping = None
+        load("prep_fused", "on").put_in(runner, tables)
+        self.same("vllm/v1/worker/gpu_model_runner.py", "GPUModelRunner._prepare_inputs", runner._prepare_inputs)
+        for method in ("commit_block_table", "compute_slot_mapping"):
+            self.same("vllm/v1/worker/block_table.py", f"MultiGroupBlockTable.{method}", getattr(tables, method))
+
+    def test_every_name_that_a_module_patches_stands_in_the_file_that_it_pins(self):
+        patched = {"vllm/models/deepseek_v4/nvidia/model.py": ["DeepseekV4DecoderLayer", "mhc_pre_tilelang", "mhc_post_tilelang",
+                                                               "mhc_fused_post_pre_tilelang"],
+                   "vllm/models/deepseek_v4/nvidia/mtp.py": ["mhc_post_tilelang"],
+                   "vllm/models/deepseek_v4/nvidia/dspark.py": ["mhc_post_tilelang"],
+                   "vllm/models/deepseek_v4/attention.py": ["DeepseekV4Indexer", "fused_indexer_q_rope_quant"],
+                   "vllm/v1/attention/backends/mla/sparse_swa.py": ["DeepseekSparseSWAMetadataBuilder"],
+                   "vllm/v1/worker/gpu/spec_decode/speculator.py": ["DraftModelSpeculator"],
+                   "vllm/v1/spec_decode/llm_base_proposer.py": ["SpecDecodeBaseProposer"],
+                   "vllm/model_executor/layers/vocab_parallel_embedding.py": ["UnquantizedEmbeddingMethod"],
+                   "vllm/v1/worker/gpu/sample/gumbel.py": ["gumbel_sample"],
+                   "vllm/distributed/parallel_state.py": ["get_tp_group"]}
+        for path, names in patched.items():
+            with zipfile.ZipFile(wheel()) as archive:
+                tree = ast.parse(archive.read(path).decode())
+            there = {each.name for each in tree.body if hasattr(each, "name")}
+            there |= {alias.asname or alias.name for each in tree.body if isinstance(each, ast.ImportFrom) for alias in each.names}
+            self.assertLessEqual(set(names), there, path)
+
     def test_the_launches_that_are_taken_over_have_the_arguments_that_are_read(self):
         with zipfile.ZipFile(wheel()) as archive:
             text = archive.read("vllm/v1/attention/backends/mla/sparse_swa.py").decode()

@@ -155,7 +155,8 @@ TEST_CASE("a real wheel's files are what its RECORD says, all of them, and one o
 
 /// The modules for vLLM 0.26.0, as a profile names them.
 constexpr const char* kVllmModules =
-    "bk-kernels moe-route moe-gate-sm121 tp-oneshot-ar mhc mla-indexer mla-sparse-swa spec-fp8-head markov-topk";
+    "bk-kernels moe-route moe-gate-sm121 tp-oneshot-ar mhc mla-indexer mla-sparse-swa spec-fp8-head markov-topk "
+    "prep-fused";
 
 TEST_CASE("the modules for vLLM compose together: no file is claimed twice, and each stands in the list") {
   const LaneFixture lane;
@@ -166,7 +167,7 @@ TEST_CASE("the modules for vLLM compose together: no file is claimed twice, and 
       overlay_program({"compose", lane.profile(), "--modules-dir", modules, "--build-dir", (lane.root / "b").string()});
   CAPTURE(composed.out, composed.err);
   CHECK(composed.code == 0);
-  CHECK(composed.out.find(": 9 modules, 71 rows, 25 files, digest ") != std::string::npos);
+  CHECK(composed.out.find(": 10 modules, 80 rows, 28 files, digest ") != std::string::npos);
   const Ran listed = overlay_program({"list", lane.profile(), "--modules-dir", modules, "--json"});
   CHECK(listed.code == 0);
   for (const std::string_view name : split(kVllmModules, ' ')) {
@@ -189,7 +190,7 @@ TEST_CASE("the modules' pins fit the real vLLM wheel that they name, which is no
     const Ran fits = overlay_program({"verify", lane.profile(), "--modules-dir", modules, "--wheel", wheel});
     CAPTURE(root, fits.out, fits.err);
     CHECK(fits.code == 0);
-    CHECK(fits.out.ends_with(" fits: 71 rows of 9 modules\n"));
+    CHECK(fits.out.ends_with(" fits: 80 rows of 10 modules\n"));
   }
   lane.write("profiles/p.env", "COMMAND=x\nRUNTIME=namespace\nTARGET_PREFIX=/site/vllm\nMODULES=probe\n");
   lane.write("overlay/modules/probe/probe.py", "x = 1\n");

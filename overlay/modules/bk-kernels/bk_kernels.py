@@ -11,18 +11,24 @@ class Disarmed(Exception):
     """Why a module leaves the engine as it is."""
 
 
-class Module:
-    """One overlay module in this process. Off unless its knob is 1; whatever goes wrong leaves the stock path, for good."""
+OFF_OR_ON = {"": None, "0": None, "1": "on"}
 
-    def __init__(self, name, knob):
+
+class Module:
+    """One overlay module in this process. Off unless its knob says otherwise; whatever goes wrong leaves the stock path, for good."""
+
+    def __init__(self, name, knob, modes=None):
+        """modes: what each value of the knob means, None for off; without, 1 is on."""
         self.name, self.knob = name, knob
         self.reason = None
         self.said = set()
         self.registered = False
         text = os.environ.get(knob, "")
-        self.wanted = text == "1"
-        if text not in ("", "0", "1"):
-            self.disarm(f"{knob}={text!r} is neither 0 nor 1")
+        self.mode = (modes or OFF_OR_ON).get(text)
+        self.wanted = self.mode is not None
+        if text not in (modes or OFF_OR_ON):
+            known = "neither 0 nor 1" if modes is None else f"none of {', '.join(filter(None, modes))}"
+            self.disarm(f"{knob}={text!r} is {known}")
         elif not self.wanted:
             self.say("off")
 
