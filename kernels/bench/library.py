@@ -47,6 +47,11 @@ class MhcPost(c.Structure):
                 ("t", c.c_int), ("h", c.c_int)]
 
 
+class MhcHead(c.Structure):
+    _fields_ = [("x", c.c_void_p), ("fn", c.c_void_p), ("scale", c.c_void_p), ("base", c.c_void_p), ("out", c.c_void_p),
+                ("t", c.c_int), ("h", c.c_int)]
+
+
 class PrepGroup(c.Structure):
     _fields_ = [("block_table", c.c_void_p), ("slots", c.c_void_p), ("seq_lens", c.c_void_p),
                 ("token_seq_lens", c.c_void_p), ("token_rows", c.c_void_p), ("block_counts", c.c_void_p),
@@ -157,6 +162,10 @@ class Kernels:
 
     def mhc_post_pre(self, of_post, of_pre):
         self.call("bk_mhc_post_pre", self._mhc_post(*of_post), self._mhc_pre(*of_pre))
+
+    def mhc_head(self, x, fn, scale, base, out):
+        self.call("bk_mhc_head", MhcHead(x.data_ptr(), fn.data_ptr(), scale.data_ptr(), base.data_ptr(), out.data_ptr(), x.shape[0],
+                                         x.shape[2]))
 
     def index_query(self, q, weight, positions, cos_sin, q8, weight_out):
         self.call("bk_indexer_query", IndexerQuery(q.data_ptr(), weight.data_ptr(), positions.data_ptr(), cos_sin.data_ptr(),

@@ -36,11 +36,31 @@ def stock(x, y, fn, scale, base):
     return layer_in.to(x.dtype), stock_post(x, y, post, comb)
 
 
+def stock_head(x, fn, scale, base):
+    flat = x.flatten(1).to(fn.dtype)
+    mix = (flat @ fn.T) * torch.rsqrt(flat.square().mean(-1, keepdim=True) + EPS)
+    return ((torch.sigmoid(mix * scale + base) + EPS).unsqueeze(-1) * x.to(fn.dtype)).sum(1)
+
+
+def bench_head(lib, table, rate, check):
+    h = 4096
+    for t, sets in ((6, 96), (4096, 4)):
+        xs = [torch.randn(t, 4, h, device="cuda", dtype=torch.bfloat16) for _ in range(sets)]
+        fn, scale, base = torch.randn(4, 4 * h, device="cuda") / 128, torch.randn(1, device="cuda"), torch.randn(4, device="cuda")
+        out = torch.full((t, h), float("nan"), device="cuda", dtype=torch.bfloat16)
+        lib.mhc_head(xs[0], fn, scale, base, out)
+        check(f"mhc head T={t}", relative(out, stock_head(xs[0].double(), fn.double(), scale.double(), base.double())), 2e-3)
+        ours = graph_time([lambda x=x: lib.mhc_head(x, fn, scale, base, out) for x in xs])
+        peers = {"eager": graph_time([lambda x=x: stock_head(x, fn, scale, base).to(x.dtype) for x in xs], replays=20)}
+        table.add(f"mhc head T={t}", ours, peers, t * h * 10 + 16 * h * 4, rate, None)
+
+
 def relative(got, want):
     return ((got.double() - want).norm() / want.norm()).item()
 
 
 def bench(lib, table, rate, check, compiled):
+    bench_head(lib, table, rate, check)
     h = 4096
     for t, sets, goal in ((1, 96, None), (6, 96, 8.0), (12, 96, None), (64, 48, None), (4096, 2, 180.0)):
         x = [torch.randn(t, 4, h, device="cuda", dtype=torch.bfloat16) for _ in range(min(sets, 4) if t > 1000 else sets)]

@@ -215,6 +215,58 @@ TEST_CASE("NaN stays with its token, and the result may lie over the residual") 
   }
 }
 
+TEST_CASE("the streams joined after the last layer are the reference's, whatever the number of tokens") {
+  Draw draw;
+  for (const auto& [t, h] : {std::pair{1, 4096}, {6, 4096}, {3, 8}, {5, 1544}, {256, 512}, {257, 512}, {1030, 1024}}) {
+    INFO("seed " << draw.seed() << " t " << t << " h " << h);
+    const std::size_t wide = static_cast<std::size_t>(h) * 4;
+    std::vector<std::uint16_t> x = draw.bf16(wide * t, 1.0f);
+    if (t > 2) x[2 * wide + 5] = to_bf16(NAN);
+    const std::vector<float> fn = draw.floats(4 * wide, 0.02f), base = draw.floats(4, 1.0f),
+                             scale = draw.floats(1, 1.0f);
+    const DeviceArray<std::uint16_t> dx(x);
+    DeviceArray<std::uint16_t> out(static_cast<std::size_t>(t) * h);
+    const DeviceArray<float> dfn(fn), dbase(base), dscale(scale);
+    const BkMhcHead job{dx.get(), dfn.get(), dscale.get(), dbase.get(), out.get(), t, h};
+    REQUIRE(bk_mhc_head(&job, nullptr) == BK_KERNEL_OK);
+    const std::vector<std::uint16_t> got = out.read();
+    double error = 0, norm = 0;
+    for (const int token : {0, 1, t / 2, t - 1}) {
+      if (token == 2 || token >= t) continue;
+      const auto want = reference_mhc_head(std::span(x).subspan(token * wide, wide), fn, scale[0], base);
+      for (int i = 0; i < h; ++i) {
+        const double off = static_cast<double>(from_bf16(got[static_cast<std::size_t>(token) * h + i])) - want[i];
+        error += off * off;
+        norm += want[i] * want[i];
+      }
+    }
+    CHECK(std::sqrt(error / norm) < 2e-3);
+    if (t > 2) CHECK(std::isnan(from_bf16(got[2 * static_cast<std::size_t>(h)])));
+    int differing = 0;
+    for (int i = 0; i < 1000; ++i) {
+      REQUIRE(bk_mhc_head(&job, nullptr) == BK_KERNEL_OK);
+      if (i % 100 == 99) differing += out.read() != got ? 1 : 0;
+    }
+    replay_captured([&](void* stream) { return bk_mhc_head(&job, stream); },
+                    [&] {
+                      differing += out.read() != got ? 1 : 0;
+                      out.poison();
+                    });
+    CHECK(differing == 0);
+  }
+  BkMhcHead bad{};
+  CHECK(bk_mhc_head(&bad, nullptr) == BK_KERNEL_BAD_ARGUMENT);
+  alignas(16) float some[8] = {};
+  bad = {some, some, some, some, some, 0, 8};
+  CHECK(bk_mhc_head(&bad, nullptr) == BK_KERNEL_BAD_SHAPE);
+  bad.t = 1;
+  bad.h = 12;
+  CHECK(bk_mhc_head(&bad, nullptr) == BK_KERNEL_BAD_SHAPE);
+  bad.h = 8;
+  bad.fn = some + 1;
+  CHECK(bk_mhc_head(&bad, nullptr) == BK_KERNEL_BAD_ALIGNMENT);
+}
+
 TEST_CASE("mhc refuses what it cannot do, and launches nothing") {
   Draw draw;
   const Case c(draw, 2, 512, true);

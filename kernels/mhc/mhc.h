@@ -39,6 +39,18 @@ struct BkMhcPost {
   int h;
 };
 
+/// What comes after the last layer, in fp32: pre[4] = sigmoid((x . fn^T) * rsqrt(mean(x^2) + 1e-6) * scale + base) +
+/// 1e-6; out = bf16(sum_j pre_j x_j). NaN and infinity in x make that token's result NaN.
+struct BkMhcHead {
+  const void* x;       ///< [t, 4, h] bf16, contiguous, 16-byte aligned
+  const float* fn;     ///< [4, 4 h], 16-byte aligned
+  const float* scale;  ///< [1]
+  const float* base;   ///< [4]
+  void* out;           ///< [t, h] bf16, 16-byte aligned
+  int t;               ///< 1..65536
+  int h;               ///< A multiple of 8, up to 8192.
+};
+
 size_t bk_mhc_workspace_bytes(int h);
 
 /// Up to 16 tokens: the projection's inner dimension is spread over the device and the tokens' results are finished in
@@ -50,6 +62,9 @@ int bk_mhc_post(const struct BkMhcPost* job, void* stream);
 /// bk_mhc_post of one layer and bk_mhc_pre of the next in one launch, for up to 16 tokens, with the same bits as the
 /// two. before->out has to be job->x, and no buffer of `before` may be one that the launch writes.
 int bk_mhc_post_pre(const struct BkMhcPost* before, const struct BkMhcPre* job, void* stream);
+
+/// One launch, no allocation, no synchronisation, bitwise repeatable. Returns a BkKernelStatus.
+int bk_mhc_head(const struct BkMhcHead* job, void* stream);
 
 #ifdef __cplusplus
 }

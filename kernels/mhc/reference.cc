@@ -96,4 +96,21 @@ std::vector<double> reference_mhc_post(std::span<const std::uint16_t> x, std::sp
   return out;
 }
 
+std::vector<double> reference_mhc_head(std::span<const std::uint16_t> x, std::span<const float> fn, float scale,
+                                       std::span<const float> base) {
+  const std::vector<double> wide = widen(x);
+  const std::size_t h = x.size() / kStreams;
+  double squares = 0;
+  for (const double value : wide) squares += value * value;
+  const double shrink = 1 / std::sqrt(squares / static_cast<double>(x.size()) + kEps);
+  std::vector<double> out(h, 0.0);
+  for (std::size_t j = 0; j < kStreams; ++j) {
+    double mix = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) mix += wide[i] * static_cast<double>(fn[j * x.size() + i]);
+    const double pre = sigmoid(mix * shrink * static_cast<double>(scale) + static_cast<double>(base[j])) + kEps;
+    for (std::size_t i = 0; i < h; ++i) out[i] += pre * wide[j * h + i];
+  }
+  return out;
+}
+
 }  // namespace bk::kernels

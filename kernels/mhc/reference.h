@@ -20,4 +20,8 @@ MhcToken reference_mhc_pre(std::span<const std::uint16_t> x, std::span<const flo
 std::vector<double> reference_mhc_post(std::span<const std::uint16_t> x, std::span<const std::uint16_t> y,
                                        std::span<const float> post, std::span<const float> comb);
 
+/// One token of BkMhcHead in double: [h], without the rounding to bf16.
+std::vector<double> reference_mhc_head(std::span<const std::uint16_t> x, std::span<const float> fn, float scale,
+                                       std::span<const float> base);
+
 }  // namespace bk::kernels

@@ -57,5 +57,18 @@ TEST_CASE("the reference adds the streams over the first index of comb") {
   CHECK(reference_mhc_post(bits({5, 6, 7, 8}), bits({10}), post, comb) == std::vector<double>{10, 5, 0, 23.5});
 }
 
+TEST_CASE("the reference joins the streams by hand-checked factors") {
+  // h = 2: the squares' mean is 50/8; fn reads column 7, which holds 5, into the factor of stream 2.
+  const std::vector<std::uint16_t> x = bits({1, 2, 0, 4, 2, 0, 0, 5});
+  std::vector<float> fn(4 * 8, 0.0f);
+  fn[2 * 8 + 7] = 1.0f;
+  const std::vector<float> base = {0, 1, 0, -2};
+  const std::vector<double> joined = reference_mhc_head(x, fn, 3.0f, base);
+  const auto factor = [](double mix) { return 1 / (1 + std::exp(-mix)) + 1e-6; };
+  CHECK(joined.size() == 2);
+  CHECK(joined[0] == Approx(factor(0) * 1 + factor(5 / 2.5 * 3) * 2).epsilon(1e-6));
+  CHECK(joined[1] == Approx(factor(0) * 2 + factor(1) * 4 + factor(-2) * 5).epsilon(1e-6));
+}
+
 }  // namespace
 }  // namespace bk::kernels

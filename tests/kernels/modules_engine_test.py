@@ -93,25 +93,27 @@ class Mhc(Armed):
             pass
 
         self.model = dict(DeepseekV4DecoderLayer=Fresh, mhc_pre_tilelang=stock("pre"), mhc_post_tilelang=stock("post"),
-                          mhc_fused_post_pre_tilelang=stock("both"))
+                          mhc_fused_post_pre_tilelang=stock("both"), hc_head_fused_kernel_tilelang=stock("head"))
 
     def armed(self, **how):
         drafts = {"mhc_post_tilelang": stock("post")}
         module = self.arm("mhc", models__deepseek_v4__nvidia__model=self.model, models__deepseek_v4__nvidia__mtp=dict(drafts),
                           models__deepseek_v4__nvidia__dspark=dict(drafts), **how)
-        module.make_ops = lambda so: tuple(lambda *args, name=name: self.run_kernel(name, args) for name in ("pre", "post", "both"))
+        module.make_ops = lambda so: tuple(lambda *args, name=name: self.run_kernel(name, args) for name in ("pre", "post", "both", "head"))
         module.Kernels.prewarm = lambda self, *_: None
         self.failing = False
         nvidia = sys.modules["vllm.models.deepseek_v4.nvidia"]
         self.assertIs(nvidia.mtp.mhc_post_tilelang, nvidia.model.mhc_post_tilelang)
         self.assertIs(nvidia.dspark.mhc_post_tilelang, nvidia.model.mhc_post_tilelang)
+        self.assertIs(nvidia.dspark.hc_head_fused_kernel_tilelang, nvidia.mtp.hc_head_fused_kernel_tilelang)
         return module, nvidia.model
 
     def run_kernel(self, name, args):
         if self.failing:
             raise RuntimeError("launch failed")
         t, mix = args[0].shape[0], [Tensor(args[0].shape[0], 4, dtype="float32"), Tensor(args[0].shape[0], 4, 4, dtype="float32")]
-        return {"pre": (*mix, Tensor(t, 4096)), "post": Tensor(t, 4, 4096), "both": (Tensor(t, 4, 4096), *mix, Tensor(t, 4096))}[name]
+        return {"pre": (*mix, Tensor(t, 4096)), "post": Tensor(t, 4, 4096), "both": (Tensor(t, 4, 4096), *mix, Tensor(t, 4096)),
+                "head": Tensor(t, 4096)}[name]
 
     def calls(self, model, t=6, **changed):
         x = changed.get("x", Tensor(t, 4, 4096))
@@ -120,15 +122,17 @@ class Mhc(Armed):
         numbers = changed.get("numbers", self.CONSTANTS)
         return [model.mhc_pre_tilelang(x, fn, 0, 0, *numbers, norm_weight=Tensor(4096), norm_eps=1e-6),
                 model.mhc_post_tilelang(Tensor(t, 4096), x, mix, comb),
-                model.mhc_fused_post_pre_tilelang(Tensor(t, 4096), x, mix, comb, fn, 0, 0, *numbers, n_splits=1, tile_n=1)]
+                model.mhc_fused_post_pre_tilelang(Tensor(t, 4096), x, mix, comb, fn, 0, 0, *numbers, n_splits=1, tile_n=1),
+                model.hc_head_fused_kernel_tilelang(x, fn, 0, 0, numbers[0], numbers[1])]
 
     def test_served_after_the_first_layer_and_not_before(self):
         module, model = self.armed()
-        self.assertEqual(self.calls(model), [("stock", "pre"), ("stock", "post"), ("stock", "both")])
+        self.assertEqual(self.calls(model), [("stock", name) for name in ("pre", "post", "both", "head")])
         model.DeepseekV4DecoderLayer(config())
         model.DeepseekV4DecoderLayer(config())
         self.assertEqual(self.votes, [True])
-        pre, post, both = self.calls(model)
+        pre, post, both, head = self.calls(model)
+        self.assertEqual(head.shape, (6, 4096))
         self.assertEqual([len(pre), post.shape, len(both)], [3, (6, 4, 4096), 4])
         self.assertEqual((pre[0].shape, both[1].shape), ((6, 4, 1), (6, 4, 1)))
         self.assertIn("serves hyper-connections (4 streams of 4096)", module.MODULE.said)
@@ -148,7 +152,7 @@ class Mhc(Armed):
         module, model = self.armed()
         model.DeepseekV4DecoderLayer(config())
         self.failing = True
-        self.assertEqual(self.calls(model), [("stock", "pre"), ("stock", "post"), ("stock", "both")])
+        self.assertEqual(self.calls(model), [("stock", name) for name in ("pre", "post", "both", "head")])
         self.failing = False
         self.assertEqual(self.calls(model)[1], ("stock", "post"))
         self.assertIn("launch failed", module.MODULE.reason)

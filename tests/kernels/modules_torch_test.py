@@ -67,6 +67,15 @@ def mhc_post_pre(before, job):
     mhc_pre(job)
 
 
+def mhc_head(job):
+    x, fn = at(job.x, job.t, 4, job.h).double(), at(job.fn, 4, 4 * job.h, dtype=torch.float32).double()
+    scale, base = at(job.scale, 1, dtype=torch.float32).double(), at(job.base, 4, dtype=torch.float32).double()
+    for token in range(job.t):
+        flat = x[token].flatten()
+        pre = 1 / (1 + (-((fn @ flat) / (flat.square().mean() + EPS).sqrt() * scale + base)).exp()) + EPS
+        at(job.out, job.t, job.h)[token] = (pre @ x[token]).bfloat16()
+
+
 def indexer_query(job):
     q = at(job.q, job.t, 64, 128).float().clone()
     weight = at(job.weight, job.t, 64, dtype=torch.bfloat16 if job.weight_bf16 else torch.float32).float()
@@ -131,7 +140,7 @@ def swa_windows(job):
         at(job.lengths, job.t, dtype=torch.int32)[place] = len(seen)
 
 
-ENTRIES = {entry.__name__: entry for entry in (mhc_pre, mhc_post, mhc_post_pre, indexer_query, fp8_quantise, fp8_head, topk_select,
+ENTRIES = {entry.__name__: entry for entry in (mhc_pre, mhc_post, mhc_post_pre, mhc_head, indexer_query, fp8_quantise, fp8_head, topk_select,
                                                markov_topk, swa_windows)}
 REPEATED = torch.library.custom_op
 
@@ -174,7 +183,7 @@ class Mhc(OnHost):
 
     def test_the_prewarm_runs_every_entry_and_agrees(self):
         self.kernels.prewarm(512, 64, torch.device("cpu"))
-        self.assertEqual(set(self.calls), {"bk_mhc_pre", "bk_mhc_post", "bk_mhc_post_pre"})
+        self.assertEqual(set(self.calls), {"bk_mhc_pre", "bk_mhc_post", "bk_mhc_post_pre", "bk_mhc_head"})
 
     def test_a_wrong_layer_input_is_found(self):
         def spoil(entry, *jobs):
@@ -185,10 +194,15 @@ class Mhc(OnHost):
         with self.assertRaisesRegex(Exception, "does not agree"):
             self.kernels.prewarm(512, 64, torch.device("cpu"))
 
+    def test_a_wrong_head_is_found(self):
+        self.spoil = lambda entry, *jobs: at(jobs[0].out, jobs[0].t, jobs[0].h).mul_(1.05) if entry == "bk_mhc_head" else None
+        with self.assertRaisesRegex(Exception, "of the head"):
+            self.kernels.prewarm(512, 64, torch.device("cpu"))
+
     def test_what_stands_in_has_the_shapes_of_what_it_replaces(self):
         self.kernels.workspace, self.kernels.hidden = torch.zeros(64, dtype=torch.uint8), 512
         stock = mock.Mock(return_value="stock")
-        pre, post, post_pre = self.module.replacements(self.kernels, stock, stock, stock)
+        pre, post, post_pre, head = self.module.replacements(self.kernels, stock, stock, stock, stock)
         x, y = torch.randn(3, 4, 512).bfloat16(), torch.randn(3, 512).bfloat16()
         fn, scale, base = torch.randn(24, 2048), torch.ones(3), torch.zeros(24)
         norm = torch.ones(512).bfloat16()
@@ -198,10 +212,12 @@ class Mhc(OnHost):
         new, mix, comb, layer_in = post_pre(y, x, mix, comb, fn, scale, base, *constants, n_splits=1, tile_n=1, norm_weight=norm)
         self.assertEqual((new.shape, mix.shape, comb.shape, layer_in.shape), ((3, 4, 512), (3, 4, 1), (3, 4, 4), (3, 512)))
         self.assertEqual(post(y, x, mix, comb).shape, (3, 4, 512))
+        self.assertEqual(head(x, fn[:4].contiguous(), scale[:1], base[:4], 1e-6, 1e-6).shape, (3, 512))
         stock.assert_not_called()
         self.assertEqual(pre(x, fn, scale, base, 1e-5, 1e-6, 1e-6, 2.0, 20), "stock")
         self.assertEqual(post_pre(y, x, mix, comb, fn, scale, base, 1e-6, 1e-6, 1e-6, 2.0, 10), "stock")
         self.assertEqual(post(y.float(), x, mix, comb), "stock")
+        self.assertEqual(head(x, fn[:4].contiguous(), scale[:1], base[:4], 1e-6, 1e-5), "stock")
 
 
 class Indexer(OnHost):

@@ -45,8 +45,9 @@ class Signatures(unittest.TestCase):
 
     def test_what_stands_in_has_the_arguments_of_what_it_replaces(self):
         mhc = load("mhc", "1")
-        pre, post, both = mhc.replacements(None, None, None, None)
-        for name, function in (("mhc_pre_tilelang", pre), ("mhc_post_tilelang", post), ("mhc_fused_post_pre_tilelang", both)):
+        pre, post, both, head = mhc.replacements(None, None, None, None, None)
+        for name, function in (("mhc_pre_tilelang", pre), ("mhc_post_tilelang", post), ("mhc_fused_post_pre_tilelang", both),
+                               ("hc_head_fused_kernel_tilelang", head)):
             self.same("vllm/model_executor/kernels/mhc/tilelang.py", name, function)
         self.same("vllm/models/deepseek_v4/common/ops/fused_indexer_q.py", "fused_indexer_q_rope_quant",
                   load("mla_indexer", "1").replacement(None, None))
@@ -68,9 +69,9 @@ class Signatures(unittest.TestCase):
 
     def test_every_name_that_a_module_patches_stands_in_the_file_that_it_pins(self):
         patched = {"vllm/models/deepseek_v4/nvidia/model.py": ["DeepseekV4DecoderLayer", "mhc_pre_tilelang", "mhc_post_tilelang",
-                                                               "mhc_fused_post_pre_tilelang"],
-                   "vllm/models/deepseek_v4/nvidia/mtp.py": ["mhc_post_tilelang"],
-                   "vllm/models/deepseek_v4/nvidia/dspark.py": ["mhc_post_tilelang"],
+                                                               "mhc_fused_post_pre_tilelang", "hc_head_fused_kernel_tilelang"],
+                   "vllm/models/deepseek_v4/nvidia/mtp.py": ["mhc_post_tilelang", "hc_head_fused_kernel_tilelang"],
+                   "vllm/models/deepseek_v4/nvidia/dspark.py": ["mhc_post_tilelang", "hc_head_fused_kernel_tilelang"],
                    "vllm/models/deepseek_v4/attention.py": ["DeepseekV4Indexer", "fused_indexer_q_rope_quant"],
                    "vllm/v1/attention/backends/mla/sparse_swa.py": ["DeepseekSparseSWAMetadataBuilder"],
                    "vllm/v1/worker/gpu/spec_decode/speculator.py": ["DraftModelSpeculator"],

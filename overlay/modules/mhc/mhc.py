@@ -1,4 +1,4 @@
-"""Puts the kernels bk_mhc_pre, bk_mhc_post and bk_mhc_post_pre in place of those that vLLM's DeepSeek V4 runs around its layers.
+"""Puts the kernels bk_mhc_pre, _post, _post_pre and _head in place of those that vLLM's DeepSeek V4 runs around its layers and after them.
 
 Loaded as a vLLM plugin. Nothing changes unless BK_MHC is 1. Other constants than DeepSeek V4's, other shapes and the first layer's
 broadcast form take the stock path; whatever fails takes it for the rest of the boot.
@@ -27,8 +27,13 @@ class Post(c.Structure):
                 ("t", c.c_int), ("h", c.c_int)]
 
 
+class Head(c.Structure):
+    _fields_ = [("x", c.c_void_p), ("fn", c.c_void_p), ("scale", c.c_void_p), ("base", c.c_void_p), ("out", c.c_void_p),
+                ("t", c.c_int), ("h", c.c_int)]
+
+
 def make_ops(so):
-    """The operators bk::mhc_pre, bk::mhc_post and bk::mhc_post_pre."""
+    """The operators bk::mhc_pre, bk::mhc_post, bk::mhc_post_pre and bk::mhc_head."""
     import typing
 
     import torch
@@ -71,10 +76,18 @@ def make_ops(so):
             bk_kernels.launch(so, "bk_mhc_pre", x.device, after)
         return (out, *made)
 
+    @torch.library.custom_op("bk::mhc_head", mutates_args=())
+    def head(x: Tensor, fn: Tensor, scale: Tensor, base: Tensor) -> Tensor:
+        out = x.new_empty((x.shape[0], x.shape[2]))
+        bk_kernels.launch(so, "bk_mhc_head", x.device, Head(x.data_ptr(), fn.data_ptr(), scale.data_ptr(), base.data_ptr(),
+                                                            out.data_ptr(), x.shape[0], x.shape[2]))
+        return out
+
     pre.register_fake(lambda x, *_: mixes(x))
     post.register_fake(lambda x, *_: torch.empty_like(x))
     post_pre.register_fake(lambda x, *_: (torch.empty_like(x), *mixes(x)))
-    return pre, post, post_pre
+    head.register_fake(lambda x, *_: x.new_empty((x.shape[0], x.shape[2])))
+    return pre, post, post_pre, head
 
 
 class Kernels:
@@ -91,6 +104,9 @@ class Kernels:
 
     def post_pre(self, x, y, post, comb, fn, scale, base, norm):
         return self.ops[2](x, y, post, comb, fn, scale, base, norm, self.workspace)
+
+    def head(self, x, fn, scale, base):
+        return self.ops[3](x, fn, scale, base)
 
     def open(self, layer, config):
         """For models of such layers, or a disarm."""
@@ -124,6 +140,9 @@ class Kernels:
             right = right and torch.equal(new, self.post(x, y, post, comb))
             if not right or not all(map(bk_kernels.agrees, after, expected_pre(new, fn, scale, base, None), (1e-4, 1e-4, 1e-2))):
                 raise bk_kernels.Disarmed(f"the prewarm with {tokens} tokens does not agree with torch")
+            joined = self.head(x, fn[:STREAMS].contiguous(), scale[:1], base[:STREAMS])
+            if not bk_kernels.agrees(joined, expected_head(x, fn[:STREAMS], scale[:1], base[:STREAMS]), 1e-2):
+                raise bk_kernels.Disarmed(f"the prewarm of the head with {tokens} tokens does not agree with torch")
 
 
 def expected_pre(x, fn, scale, base, norm):
@@ -141,6 +160,12 @@ def expected_pre(x, fn, scale, base, norm):
     if norm is not None:
         layer_in = layer_in * (layer_in.square().mean(-1, keepdim=True) + EPS).rsqrt() * norm.double()
     return POST_SCALE * mix[:, STREAMS:2 * STREAMS].sigmoid(), comb, layer_in
+
+
+def expected_head(x, fn, scale, base):
+    flat = x.double().flatten(1)
+    mix = flat @ fn.double().T * (flat.square().mean(-1, keepdim=True) + EPS).rsqrt()
+    return ((mix * scale.double() + base.double()).sigmoid().add(EPS).unsqueeze(-1) * x.double()).sum(1)
 
 
 def expected_post(x, y, post, comb):
@@ -177,8 +202,8 @@ def projected(fn, norm, norm_eps, *constants):
             and (norm is None or (norm_eps == EPS and bk_kernels.plain(norm, "bfloat16", 1))))
 
 
-def replacements(kernels, stock_pre, stock_post, stock_post_pre):
-    """The three functions that stand in for vLLM's, of the same signatures."""
+def replacements(kernels, stock_pre, stock_post, stock_post_pre, stock_head):
+    """The four functions that stand in for vLLM's, of the same signatures."""
 
     def served():
         MODULE.say(f"serves hyper-connections ({STREAMS} streams of {kernels.hidden})")
@@ -220,7 +245,16 @@ def replacements(kernels, stock_pre, stock_post, stock_post_pre):
         residual_now, post, comb, layer_in = made
         return residual_now, post.unsqueeze(-1), comb, layer_in
 
-    return mhc_pre, mhc_post, mhc_fused_post_pre
+    def hc_head(hs_flat, fn, hc_scale, hc_base, rms_eps, hc_eps):
+        out = None
+        if streams(kernels, hs_flat) and (rms_eps, hc_eps) == (EPS, EPS) and bk_kernels.plain(fn, "float32", 2):
+            out = MODULE.attempt(kernels.head, hs_flat, fn, hc_scale, hc_base)
+        if out is None:
+            return stock_head(hs_flat, fn, hc_scale, hc_base, rms_eps, hc_eps)
+        served()
+        return out
+
+    return mhc_pre, mhc_post, mhc_fused_post_pre, hc_head
 
 
 def arm():
@@ -236,10 +270,12 @@ def arm():
             kernels.asked = True
             MODULE.prepare(kernels.open, self, vllm_config)
 
-    pre, post, post_pre = replacements(kernels, model.mhc_pre_tilelang, model.mhc_post_tilelang, model.mhc_fused_post_pre_tilelang)
+    pre, post, post_pre, head = replacements(kernels, model.mhc_pre_tilelang, model.mhc_post_tilelang,
+                                             model.mhc_fused_post_pre_tilelang, model.hc_head_fused_kernel_tilelang)
     layer_class.__init__ = init
     model.mhc_pre_tilelang, model.mhc_fused_post_pre_tilelang = pre, post_pre
-    model.mhc_post_tilelang = mtp.mhc_post_tilelang = dspark.mhc_post_tilelang = post
+    for part in (model, mtp, dspark):
+        part.mhc_post_tilelang, part.hc_head_fused_kernel_tilelang = post, head
     MODULE.say("armed")
 
 
