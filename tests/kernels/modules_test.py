@@ -171,6 +171,30 @@ class Ring(unittest.TestCase):
             self.assertIsNone(ring)
             self.assertFalse(module.armed)
 
+    def test_a_rank_that_is_off_or_misspelt_votes_and_keeps_the_stock_all_reduce(self):
+        for knob in ("0", "yes", "1"):
+            module, votes = load("tp_oneshot_ar", knob), []
+            module.agreed = lambda communicator, mine: votes.append(mine) or False
+
+            class Communicator:
+                world_size, unique_name, rank_in_group = 2, "tp:0", 0
+
+                def __init__(self):
+                    pass
+
+                def all_reduce(self, input_):
+                    return "stock"
+
+            stock = Communicator.all_reduce
+            module.arm = lambda made=module, kind=Communicator: made.put_in(kind)
+            module.register()
+            communicator = Communicator()
+            self.assertEqual(votes, [knob == "1"])
+            self.assertIsNone(communicator.bk_ring)
+            self.assertEqual(Communicator.all_reduce is stock, knob != "1")
+            self.assertEqual(communicator.all_reduce(None), "stock")
+            self.assertEqual(module.MODULE.reason is None, knob == "0")
+
     def test_an_own_failure_is_a_no(self):
         def missing():
             raise OSError("no library")

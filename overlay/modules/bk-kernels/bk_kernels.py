@@ -48,11 +48,19 @@ class Module:
             self.reason = str(why) or type(why).__name__
             self.say(f"disarmed: {self.reason}")
 
-    def register(self, arm):
-        """What a module's plugin entry point does: arm(), once, however often vLLM calls it in a process."""
-        if not self.registered:
-            self.registered = True
+    def register(self, arm, always=False):
+        """What a module's plugin entry point does: arm(), once, however often vLLM calls it in a process. `always`: also where the
+        module is off, for one whose ranks vote."""
+        if self.registered:
+            return
+        self.registered = True
+        if self.armed:
             self.attempt(arm)
+        elif always:
+            try:
+                arm()
+            except Exception as error:
+                self.say(f"cannot vote: {type(error).__name__}: {error}")
 
     def prepare(self, act, *args):
         """act(*args) on every rank of the tensor-parallel group: where it fails on one, all disarm. Every rank has to come here, and

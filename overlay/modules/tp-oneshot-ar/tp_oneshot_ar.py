@@ -75,7 +75,8 @@ def agreed(communicator, mine):
 def open_ring(communicator, library):
     """The group's ring, or None on every rank."""
     if not agreed(communicator, MODULE.armed):
-        MODULE.disarm("the knob is off on another rank")
+        if MODULE.wanted:
+            MODULE.disarm("the knob is off on another rank")
         return None
     ready = MODULE.attempt(lambda: library() if communicator.world_size <= 8 else None)
     if not agreed(communicator, ready is not None):
@@ -91,10 +92,9 @@ def open_ring(communicator, library):
     return ring
 
 
-def arm():
-    from vllm.distributed.device_communicators.cuda_communicator import CudaCommunicator
-
-    stock_init, stock_all_reduce = CudaCommunicator.__init__, CudaCommunicator.all_reduce
+def put_in(communicator_class):
+    """Opens a ring for every tensor-parallel group. A rank that is off or disarmed votes too, or the others would wait for it."""
+    stock_init, stock_all_reduce = communicator_class.__init__, communicator_class.all_reduce
 
     def init(self, *args, **kwargs):
         stock_init(self, *args, **kwargs)
@@ -111,9 +111,17 @@ def arm():
         MODULE.say(f"serves all-reduces of up to {MAX_ELEMENTS} bf16 numbers")
         return ring(input_)
 
-    CudaCommunicator.__init__, CudaCommunicator.all_reduce = init, all_reduce
+    communicator_class.__init__ = init
+    if MODULE.armed:
+        communicator_class.all_reduce = all_reduce
+
+
+def arm():
+    from vllm.distributed.device_communicators.cuda_communicator import CudaCommunicator
+
+    put_in(CudaCommunicator)
 
 
 def register():
     """vLLM's entry point."""
-    MODULE.register(arm)
+    MODULE.register(arm, always=True)
