@@ -213,7 +213,7 @@ class Measurement {
 
 Result<Outcome> measure(http::Transport& transport, const engine::Endpoint& endpoint, const Plan& plan,
                         leg::Sink& sink) {
-  BK_ASSIGN(PromptMaker maker, PromptMaker::make(transport, endpoint, plan.adapt, plan.seed));
+  BK_ASSIGN(PromptMaker maker, PromptMaker::make(transport, endpoint, plan.tokenizer, plan.adapt, plan.seed));
   Measurement measurement(transport, endpoint, plan, sink, maker);
   if (plan.coherence) BK_TRY(measurement.coherence());
   BK_TRY(measurement.latency());

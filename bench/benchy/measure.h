@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "engine/endpoint.h"
 #include "http/transport.h"
 #include "leg/sink.h"
+#include "load/tokenizer_json.h"
 
 namespace bk::benchy {
 
@@ -19,6 +21,7 @@ struct Plan {
   bool adapt = true;                 ///< take the chat template's tokens out of the prompts
   bool prefix_caching = false;       ///< load the context in a request of its own, then ask on it
   BodyOptions body;
+  std::optional<load::TokenizerJson> tokenizer;  ///< sizes the prompts in the server's stead
   std::uint64_t seed = 1;
   std::function<bool()> stopped;
 };
@@ -38,7 +41,7 @@ struct Benchmark {
 
 struct Outcome {
   double latency_ms = 0;
-  std::string sized_by;  ///< "tokenize" or "usage"
+  std::string sized_by;  ///< "tokenizer.json", "tokenize" or "usage"
   std::vector<Benchmark> benchmarks;
 };
 

@@ -15,6 +15,7 @@ constexpr const char* kName = "benchy";
 struct Options {
   cli::CommonFlags common;
   Plan plan;
+  std::string tokenizer;
   std::int64_t runs = 3;
   bool skip_coherence = false, no_adapt_prompt = false;
 };
@@ -45,7 +46,12 @@ void register_flags(cli::App& app, Options& options) {
   app.flag("--no-cache", plan.body.no_cache, "a unique end to each prompt, and cache_prompt false");
   app.flag("--exact-tg", plan.body.exact_tg, "min_tokens and ignore_eos, so that replies have exactly --tg tokens");
   app.flag("--skip-coherence", options.skip_coherence, "measure a model that cannot name the capital of France");
+  app.option("--tokenizer", options.tokenizer,
+             "size prompts by this tokenizer.json, or the one in this folder, not by the server")
+      .value("FILE")
+      .no_default();
   app.flag("--no-adapt-prompt", options.no_adapt_prompt, "do not take the chat template's tokens out of the prompts");
+  app.example("benchy --base-url http://127.0.0.1:8000 --pp 512 --tokenizer tokenizer.json", "prompts sized by a file");
   app.example("benchy --base-url http://127.0.0.1:8000 --pp 2048 --tg 32 --depth 0,4096 --concurrency 1,2",
               "four rows of prompt and four of generation");
 }
@@ -104,6 +110,9 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   plan.coherence = !options.skip_coherence;
   plan.adapt = !options.no_adapt_prompt;
   plan.seed = options.common.seed;
+  if (!options.tokenizer.empty()) {
+    BK_ASSIGN(plan.tokenizer, load::TokenizerJson::load(options.tokenizer));
+  }
   if (options.common.dry_run) {
     output.stream() << plan_json(plan).dump(2) << '\n';
     BK_TRY(output.close());

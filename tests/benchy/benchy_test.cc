@@ -131,6 +131,34 @@ TEST_CASE("a scripted server's known times come back in the compatible columns a
   CHECK(row["throughput_over_time"].is_null());
 }
 
+TEST_CASE("a tokenizer.json sizes the prompts in the server's stead, to the token") {
+  const test::SimEngine engine;
+  const TempDir dir;
+  const std::string folder = dir.path();
+  const auto wrote = run_captured(
+      {{BK_BIN_DIR "/sim-engine", "--write-tokenizer", folder + "/tokenizer.json"}, {}, {}, {}}, 60 * kSecond);
+  REQUIRE(wrote);
+  REQUIRE(wrote->exit.ok());
+  const test::Ran ran = test::run_against(engine.url(), "benchy", run,
+                                          {"--pp", "300", "--tg", "8", "--runs", "3", "--exact-tg", "--skip-coherence",
+                                           "--latency-mode", "none", "--tokenizer", folder, "--json"});
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  const Json row = parse_json(ran.out).value()["benchmarks"].items()[0];
+  CHECK(row["correct"]["sized_by"].as_string() == "tokenizer.json");
+  const auto& rates = row["pp_req_throughput"]["values"].items();
+  const auto& times = row["est_ppt"]["values"].items();
+  REQUIRE(rates.size() == 3);
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    CHECK(rates[i].as_double().value() * times[i].as_double().value() / 1000 == Approx(300));  // as the server counted
+  }
+  REQUIRE(write_file_atomic(folder + "/unigram.json", R"({"model":{"type":"Unigram","vocab":[]}})"));
+  const test::Ran refused =
+      test::run_against(engine.url(), "benchy", run, {"--tokenizer", folder + "/unigram.json", "--json"});
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, Catch::Contains("the model \"Unigram\" is not supported"));
+}
+
 TEST_CASE("prefix-caching rows, tables, and failures with their codes") {
   const test::SimEngine engine;
   const cli::Args grid = {"--pp",
