@@ -16,12 +16,12 @@ constexpr int kMostDepth = 64;
 
 Set range(char from, char to) {
   Set set;
-  for (int c = from; c <= to; ++c) set.set(static_cast<std::size_t>(c));
+  for (char c = from; c <= to; ++c) set.set(static_cast<unsigned char>(c));
   return set;
 }
 Set of(std::string_view characters) {
   Set set;
-  for (const char c : characters) set.set(static_cast<std::size_t>(c));
+  for (const char c : characters) set.set(static_cast<unsigned char>(c));
   return set;
 }
 const Set& upper() {
