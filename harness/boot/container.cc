@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "manifest/path.h"
 
 namespace bk::boot {
 namespace {
@@ -74,9 +75,21 @@ std::vector<std::string> list_argv(Runtime cli) {
           std::string("{{.Names}} ") + lane};
 }
 
-std::vector<std::string> attest_argv(Runtime cli, const std::string& image) {
+std::string complaint(const std::string& err) {
+  std::string reason = "no reason given";
+  for (const std::string_view line : split_lines(err)) {
+    if (!trim(line).empty() && !line.starts_with("Run 'docker ")) reason = manifest::printable(trim(line));
+  }
+  return reason;
+}
+
+std::vector<std::string> throwaway_argv(Runtime cli, const std::string& image, const std::string& script) {
   return {to_string(cli), "run", "--rm", "--interactive", "--network", "none", "--entrypoint",
-          "sh",           image, "-c",   kAttest};
+          "sh",           image, "-c",   script};
+}
+
+std::vector<std::string> attest_argv(Runtime cli, const std::string& image) {
+  return throwaway_argv(cli, image, kAttest);
 }
 
 }  // namespace bk::boot

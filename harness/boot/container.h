@@ -44,7 +44,13 @@ struct Container {
 [[nodiscard]] std::vector<std::string> environment_argv(Runtime cli, const std::string& name);
 /// argv that lists containers of any lane, "name lane" a line.
 [[nodiscard]] std::vector<std::string> list_argv(Runtime cli);
-/// argv of a throwaway container without any mount, that reads paths from its input and prints for each its SHA-256,
+/// The line of a command line's complaint that gives the reason: the last one but for docker's pointer to its help.
+/// "no reason given" when there is none.
+[[nodiscard]] std::string complaint(const std::string& err);
+/// argv of a throwaway container without any mount, network or entry point of the image, that runs a shell script over
+/// its input: what it sees is the image's own.
+[[nodiscard]] std::vector<std::string> throwaway_argv(Runtime cli, const std::string& image, const std::string& script);
+/// argv of a throwaway container that reads paths from its input and prints for each its SHA-256,
 /// or that it is absent, a link or something else: a mount would hide what the image itself holds.
 [[nodiscard]] std::vector<std::string> attest_argv(Runtime cli, const std::string& image);
 

@@ -43,7 +43,7 @@ while read -r verb a b; do
   run)
     line=
     while [ "$a" -gt 0 ] && IFS= read -r word; do line="$line $word" a=$((a - 1)); done
-    out=$(eval "$line" 2>&1 </dev/null) || no "$(echo "$out" | tail -n 1)"
+    out=$(eval "$line" 2>&1 </dev/null) || no "$(echo "$out" | grep -v -e "^Run 'docker " -e '^$' | tail -n 1)"
     [ -z "$out" ] || echo "$out" | sed 's/^/out /'
     echo ok ;;
   folder)

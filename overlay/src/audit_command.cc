@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <ostream>
+#include <set>
 #include <system_error>
 
 #include "audit.h"
@@ -9,6 +11,7 @@
 #include "base/version.h"
 #include "cli/output.h"
 #include "commands.h"
+#include "container_sources.h"
 #include "report/table.h"
 
 namespace bk::overlay {
@@ -36,6 +39,33 @@ Result<Source> find_below(const fs::path& root, const std::vector<std::string>& 
     text.append(bytes).append("\n");
   }
   return Source({fs::relative(found.front(), root, error).string(), std::move(text)});
+}
+
+/// The same among files by path.
+Source find_among(const std::map<std::string, std::string>& files, const std::vector<std::string>& names) {
+  Source source;
+  for (const auto& [path, bytes] : files) {
+    if (std::find(names.begin(), names.end(), fs::path(path).filename().string()) == names.end()) continue;
+    if (!source) source.emplace(path, "");
+    source->second.append(bytes).append("\n");
+  }
+  return source;
+}
+
+Result<std::vector<Finding>> audit_container(const Options& options) {
+  std::set<std::string> names;
+  for (const GuardRule& rule : guard_rules()) names.insert(rule.files.begin(), rule.files.end());
+  const auto cli = options.container_cli == "docker" ? boot::Runtime::kDocker : boot::Runtime::kPodman;
+  BK_ASSIGN(const auto files, container_sources(cli, options.audit_container, names));
+  return audit([&](const auto& wanted) -> Result<Source> { return find_among(files, wanted); });
+}
+
+Result<std::vector<Finding>> audit_folder(const Options& options) {
+  std::error_code error;
+  if (!fs::is_directory(options.audit_root, error)) {
+    return fail(Errc::kUsage, "--root names no folder of sources", options.audit_root);
+  }
+  return audit([&](const auto& names) { return find_below(options.audit_root, names); });
 }
 
 ExitCode exit_of(const std::vector<Finding>& findings) {
@@ -75,11 +105,10 @@ Result<ExitCode> run_audit(cli::Streams& streams, const Options& options) {
     streams.out << fmt::format("self-test: {} rules pass good sources and fail broken ones\n", guard_rules().size());
     return ExitCode::kDone;
   }
-  std::error_code error;
-  if (!fs::is_directory(options.audit_root, error)) {
-    return fail(Errc::kUsage, "--root names no folder of sources", options.audit_root);
+  if (options.audit_root.empty() == options.audit_container.empty()) {
+    return fail(Errc::kUsage, "name the sources: --root DIR or --container NAME");
   }
-  BK_ASSIGN(const auto findings, audit([&](const auto& names) { return find_below(options.audit_root, names); }));
+  BK_ASSIGN(const auto findings, options.audit_root.empty() ? audit_container(options) : audit_folder(options));
   BK_ASSIGN(cli::Output output, cli::Output::open(streams, options.common.out));
   output.stream() << (options.common.format == "json" ? to_json(findings).dump(2) + "\n" : to_table(findings));
   BK_TRY(output.close());

@@ -19,10 +19,12 @@ struct Options {
   std::string laid_out;         ///< enter: what boot::lay_out() made
   std::string mounted_package;  ///< enter: over which package it goes
   std::string audit_root;
-  bool allow_older = false;         ///< deploy
-  std::string python = "python3";   ///< deploy: compiles the Python files
-  bool self_test = false;           ///< audit
-  std::vector<std::string> engine;  ///< enter: the program to become, and its arguments
+  std::string audit_container;           ///< audit: a running container instead of a folder
+  std::string container_cli = "docker";  ///< audit
+  bool allow_older = false;              ///< deploy
+  std::string python = "python3";        ///< deploy: compiles the Python files
+  bool self_test = false;                ///< audit
+  std::vector<std::string> engine;       ///< enter: the program to become, and its arguments
 };
 
 [[nodiscard]] Result<cli::ExitCode> run_compose(cli::Streams& streams, const Options& options);

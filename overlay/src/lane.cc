@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "boot/overlay.h"
+#include "image_tree.h"
 #include "manifest/directory_tree.h"
 #include "wheel_tree.h"
 
@@ -51,16 +52,25 @@ Result<Lane> load_lane(const LaneFlags& flags) {
 void PackageFlags::add_to(cli::App& app) {
   app.option("--tree", tree, "folder that stands for the package root").value("DIR").no_default();
   app.option("--image", image, "unpacked image: the package root lies below it").value("DIR").no_default();
+  app.option("--container-image", container_image, "container image, looked at in a throwaway container without mounts")
+      .value("IMAGE")
+      .no_default();
+  app.option("--runtime", container_cli, "command line that runs the container").choices({"docker", "podman"});
   app.option("--wheel", wheel, "wheel file, read without unpacking it").value("FILE").no_default();
 }
 
 Result<std::unique_ptr<manifest::Tree>> open_package(const PackageFlags& flags, const Lane& lane) {
   const int given = static_cast<int>(!flags.tree.empty()) + static_cast<int>(!flags.image.empty()) +
-                    static_cast<int>(!flags.wheel.empty());
-  if (given > 1) return fail(Errc::kUsage, "name one package: --tree, --image or --wheel");
+                    static_cast<int>(!flags.wheel.empty()) + static_cast<int>(!flags.container_image.empty());
+  if (given > 1) return fail(Errc::kUsage, "name one package: --tree, --image, --container-image or --wheel");
+  std::set<std::string> wanted;
+  for (const manifest::OwnedRow& owned : lane.composition.rows) wanted.insert(owned.row.target);
+  if (!flags.container_image.empty()) {
+    const auto cli = flags.container_cli == "docker" ? boot::Runtime::kDocker : boot::Runtime::kPodman;
+    BK_ASSIGN(auto image, ImageTree::open(cli, flags.container_image, lane.composition.root, wanted));
+    return std::unique_ptr<manifest::Tree>(std::move(image));
+  }
   if (!flags.wheel.empty()) {
-    std::set<std::string> wanted;
-    for (const manifest::OwnedRow& owned : lane.composition.rows) wanted.insert(owned.row.target);
     BK_ASSIGN(auto wheel, WheelTree::open(flags.wheel, fs::path(lane.composition.root).filename().string(), wanted));
     return std::unique_ptr<manifest::Tree>(std::move(wheel));
   }
@@ -69,7 +79,8 @@ Result<std::unique_ptr<manifest::Tree>> open_package(const PackageFlags& flags, 
   if (!flags.image.empty()) folder = fs::path(flags.image) / fs::path(lane.composition.root).relative_path();
   BK_TRY(must_be_folder(
       folder, given == 0 ? Errc::kEnvironment : Errc::kUsage,
-      given == 0 ? "the package is not on this machine: name it by --tree, --image or --wheel" : "no such folder"));
+      given == 0 ? "the package is not on this machine: name it by --tree, --image, --container-image or --wheel"
+                 : "no such folder"));
   return std::unique_ptr<manifest::Tree>(std::make_unique<manifest::DirectoryTree>(folder));
 }
 

@@ -31,12 +31,13 @@ struct Lane {
 
 /// Which installed package to compare with; at most one is given, none means TARGET_PREFIX on this machine.
 struct PackageFlags {
-  std::string tree, image, wheel;
+  std::string tree, image, wheel, container_image;
+  std::string container_cli = "docker";
   void add_to(cli::App& app);
 };
 
 /// The package as a tree whose paths are targets below the package root. kUsage when two are named or the place is no
-/// folder or wheel; kEnvironment when the package is not on this machine.
+/// folder or wheel; kEnvironment when the package is not on this machine, or no container of the image can be run.
 [[nodiscard]] Result<std::unique_ptr<manifest::Tree>> open_package(const PackageFlags& flags, const Lane& lane);
 
 }  // namespace bk::overlay

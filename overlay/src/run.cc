@@ -45,13 +45,20 @@ void add_list(cli::App& app, Options& options) {
 
 void add_audit(cli::App& app, Options& options) {
   app.description(
-      "Searches the sources below a folder for seven guards against reads and writes out of bounds. PASS: it stands "
-      "there "
-      "as often as it must. FAIL: the file is there without it. UNKNOWN: no such file, which is never a PASS. A text "
+      "Searches sources, below a folder or in a running container, for seven guards against reads and writes out of "
+      "bounds. PASS: it stands there as often as it must. FAIL: the file is there without it. UNKNOWN: no such file, "
+      "which is never a PASS. A text "
       "search, not a proof. Exit code: 1 when one fails, else 4 when one is unknown.");
   app.option("--root", options.audit_root, "folder of the deployed sources").value("DIR").no_default();
+  app.option("--container", options.audit_container,
+             "running container: its own Python looks for the sources, mounted ones too; nothing is changed there")
+      .value("NAME")
+      .no_default();
+  app.option("--runtime", options.container_cli, "command line that reaches the container")
+      .choices({"docker", "podman"});
   app.flag("--self-test", options.self_test, "check the rules themselves on good and broken samples");
   options.common.add_to(app, {Common::kFormat, Common::kOut});
+  app.example("overlay audit --container bracketkit-dsv4-0", "what the engine of the lane dsv4 runs with");
   app.example("overlay audit --root /opt/venv/lib/python3.12/site-packages/vllm", "an installed package");
 }
 

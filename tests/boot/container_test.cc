@@ -106,7 +106,8 @@ TEST_CASE("docker's own command line understands every word") {
   const std::map<std::string, std::string> nowhere = {{"DOCKER_HOST", "unix:///nonexistent/docker.sock"}};
   for (const auto& argv :
        {run_argv(full(Runtime::kDocker)), stop_argv(Runtime::kDocker, "c", 10), remove_argv(Runtime::kDocker, "c"),
-        image_id_argv(Runtime::kDocker, "i:1"), environment_argv(Runtime::kDocker, "c"), list_argv(Runtime::kDocker), attest_argv(Runtime::kDocker, "i:1")}) {
+        image_id_argv(Runtime::kDocker, "i:1"), environment_argv(Runtime::kDocker, "c"), list_argv(Runtime::kDocker),
+        attest_argv(Runtime::kDocker, "i:1")}) {
     const auto ran = run_captured({argv, nowhere, "", "", false}, 20 * kSecond);
     REQUIRE(ran);
     CAPTURE(argv, ran->err);
@@ -114,6 +115,13 @@ TEST_CASE("docker's own command line understands every word") {
     CHECK(ran->err.find("nonexistent/docker.sock") != std::string::npos);
     CHECK(ran->err.find("unknown") == std::string::npos);
   }
+}
+
+TEST_CASE("the reason among what a command line complains of") {
+  CHECK(complaint("docker: no such image.\n\nRun 'docker run --help' for more information\n") ==
+        "docker: no such image.");
+  CHECK(complaint("Trying to pull x\nError: name unknown\n") == "Error: name unknown");
+  CHECK(complaint("\n") == "no reason given");
 }
 
 TEST_CASE("what a throwaway container says of an image is compared row by row") {

@@ -61,6 +61,7 @@ const std::vector<Row>& special() {
       {"image-watch", "", {0, 1, 3}},
       // An empty tree: nothing that the rules look for is there.
       {"overlay audit --root", "", {4}},
+      {"overlay audit --container", "", {3}},
       {"ledger serve", "--port 0 & pid=$!; sleep 1; kill -INT $pid; wait $pid", {0, 130}},
       {"supervisor --profile llama-cpp", "& pid=$!; sleep 3; kill -INT $pid; wait $pid", {0, 130}},
       {"sim-engine --port", "& pid=$!; sleep 1; kill -INT $pid; wait $pid", {0, 130}},

@@ -80,7 +80,7 @@ class PodmanHere {
         "add() { mkdir -p \"root${2%/*}\"; cp -L \"$1\" \"root$2\"; ldd \"$1\" | grep -o '/[^ ]*' | while read -r l; "
         "do "
         "mkdir -p \"root${l%/*}\"; cp -Lu \"$l\" \"root$l\"; done; }\n"
-        "add /bin/sh /bin/sh; add /usr/bin/sha256sum /usr/bin/sha256sum; add /usr/bin/cat /usr/bin/cat\n"
+        "for f in /bin/sh /usr/bin/sha256sum /usr/bin/cat /usr/bin/od /usr/bin/tr; do add $f $f; done\n"
         "add \"$2\" /opt/bk/sim-engine; printf 'old\\n' >root/opt/pkg/a.txt; printf 'pinned\\n' >root/opt/pkg/b.txt\n"
         "tar -C root -cf image.tar .; rm -r root; podman import -q image.tar localhost/bk:1\n"
         "podman run --rm --init --network host --entrypoint sh localhost/bk:1 -c 'echo a container runs'";
