@@ -7,17 +7,22 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/sha256.h"
+
 namespace bk::contract {
 namespace {
 
 const std::string kSource = BK_SOURCE_DIR;
 
-std::string profiler_script() {
+std::string script_file() {
   static const TempDir dir;
-  const std::string path = dir.path() / "profiler.jsonl";
+  const std::string path = dir.path() / "script.jsonl";
   REQUIRE(write_file_atomic(path,
                             "{\"path\": \"/start_profile\", \"at_ms\": 0, \"data\": \"{}\"}\n"
-                            "{\"path\": \"/stop_profile\", \"at_ms\": 0, \"data\": \"{}\"}\n"));
+                            "{\"path\": \"/stop_profile\", \"at_ms\": 0, \"data\": \"{}\"}\n"
+                            "{\"path\": \"/v2/repositories/team/engine/tags\", \"at_ms\": 0, \"data\": "
+                            "\"{\\\"results\\\": [{\\\"name\\\": \\\"v1\\\", \\\"digest\\\": \\\"sha256:1\\\", "
+                            "\\\"last_updated\\\": \\\"2026-08-12T03:04:05Z\\\"}], \\\"next\\\": null}\"}\n"));
   return path;
 }
 
@@ -72,8 +77,9 @@ std::string texts(const std::string& flavour) {
 
 }  // namespace
 
-Workshop::Workshop() : profiled_({"--script", profiler_script()}) {
+Workshop::Workshop() : scripted_({"--script", script_file()}) {
   write_profiles();
+  write_lane();
   write_inputs();
 }
 
@@ -92,6 +98,33 @@ void Workshop::write_profiles() const {
                             "SPEC=none\nSPEC.values=\"none ngram\"\nSPEC.flag.none=\"--knob NULLKNOB=0\"\n"
                             "SPEC.flag.ngram=\"--knob NULLKNOB=1\"\nSPEC.proof.none='log: ^proof NULLKNOB=0$'\n"
                             "SPEC.proof.ngram='log: ^proof NULLKNOB=1$'\n"));
+}
+
+/// A checkout with one overlay module, deployed to this machine alone, into a folder of the workshop.
+void Workshop::write_lane() const {
+  const auto put = [this](const std::string& name, const std::string& text) {
+    REQUIRE(make_directories(std::filesystem::path(path("lane/" + name)).parent_path()));
+    REQUIRE(write_file_atomic(path("lane/" + name), text));
+  };
+  put("package/a.py", "a = 1\n");
+  put("overlay/modules/one/manifest.tsv",
+      "a.py\ta.py\t" + sha256_hex("a = 1\n") + "\nnew.py\tsub/new.py\tabsent\n-\ta.txt\t" + sha256_hex("") + "\n");
+  put("package/a.txt", "");
+  put("overlay/modules/one/a.py", "a = 2\n");
+  put("overlay/modules/one/new.py", "n = 1\n");
+  put("profiles/lane.env",
+      "COMMAND=x\nRUNTIME=docker\nIMAGE=i:1\nPORT=8000\nTARGET_PREFIX=/opt/package\nMODULES=one\nNODES=local\n"
+      "DEPLOY_DIR=" +
+          path("nodes") + "\n");
+  const auto made = run_captured({{"/bin/sh", "-c",
+                                   "git init -q && git add -A && git -c user.name=t -c user.email=t@example.invalid "
+                                   "commit -q -m lane"},
+                                  {},
+                                  path("lane"),
+                                  ""},
+                                 30 * kSecond);
+  REQUIRE(made);
+  REQUIRE(made->exit.ok());
 }
 
 void Workshop::write_inputs() const {
@@ -128,7 +161,8 @@ Captured Workshop::run(const std::string& command) const {
   write_inputs();  // an earlier command may have written over one
   const bool beside_prefill = command.starts_with("streamgap");
   const bool profiled = command.starts_with("profile-step");
-  const std::string& url = beside_prefill ? slow_.url() : profiled ? profiled_.url() : fast_.url();
+  const bool scripted = profiled || command.starts_with("image-watch");
+  const std::string& url = beside_prefill ? slow_.url() : scripted ? scripted_.url() : fast_.url();
   std::string text = replaced(command, "http://127.0.0.1:8000", url);
   for (const char* host : {"http://a:8000", "http://b:8000"}) text = replaced(text, host, url);
   const bool any_port = command.starts_with("sim-engine");

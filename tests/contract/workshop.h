@@ -18,12 +18,13 @@ class Workshop {
 
  private:
   void write_profiles() const;
+  void write_lane() const;
   void write_inputs() const;
   TempDir dir_;
   test::SimEngine fast_{{"--speed", "50"}};
   /// Slow enough that a long prefill lands while a stream still runs.
   test::SimEngine slow_{{"--profile", "sim-dsv4", "--speed", "2.5"}};
-  test::SimEngine profiled_;
+  test::SimEngine scripted_;
 };
 
 /// The programs of this build, by name.
