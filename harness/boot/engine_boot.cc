@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "boot/fingerprint.h"
-#include "boot/knob_rules.h"
+#include "boot/log_pattern.h"
 #include "boot/proofs.h"
 #include "boot/readiness.h"
 #include "engine/body.h"

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <regex>
 #include <vector>
 
 #include "base/text.h"
+#include "boot/log_pattern.h"
 #include "boot/words.h"
 #include "manifest/path.h"
 
@@ -73,10 +75,32 @@ Status check_log(const std::string& pattern) {
   }
   try {
     const std::regex compiled(log_pattern(pattern));
-    return {};
   } catch (const std::regex_error& error) {
     return fail(Errc::kUsage, fmt::format("no regular expression: {} ({})", pattern, error.what()));
   }
+  const auto reason = never_matches(log_pattern(pattern));
+  if (!reason) return {};
+  return fail(Errc::kUsage, fmt::format("no line of a log can match {}: {}", pattern, *reason));
+}
+
+/// Two values that the same words prove, and a value that {VALUE} cannot read, would be seen after a boot only.
+Status check_proofs(const Knob& knob) {
+  std::map<std::string, std::string> by_text;
+  for (const auto& [value, rule] : knob.proof_for) {
+    if (has_value(rule.text)) continue;
+    const auto [first, fresh] = by_text.emplace(rule.text, value);
+    if (fresh) continue;
+    return fail(Errc::kUsage, fmt::format("{}.proof.{} and {}.proof.{} are the same: nothing would tell the two apart",
+                                          knob.name, first->second, knob.name, value));
+  }
+  if (knob.proof.kind != ProofRule::Kind::kLog) return {};
+  for (const std::string& value : knob.values) {
+    if (knob.proof_for.contains(value) || value_can_be_read(value)) continue;
+    return fail(Errc::kUsage, fmt::format("{}.proof cannot read the value {}: {{VALUE}} ends at commas, semicolons and "
+                                          "quotes; prove it by {}.proof.{}",
+                                          knob.name, value, knob.name, value));
+  }
+  return {};
 }
 
 std::string allowed_text(const Knob& knob) {
@@ -119,15 +143,6 @@ bool Knob::active(const KnobMap& resolved) const {
   const auto other = resolved.find(when_knob);
   return other != resolved.end() &&
          std::find(when_values.begin(), when_values.end(), other->second) != when_values.end();
-}
-
-std::string log_pattern(std::string_view text) {
-  static constexpr std::string_view kValue = "{VALUE}";
-  std::string pattern(text);
-  for (std::size_t at = pattern.find(kValue); at != std::string::npos; at = pattern.find(kValue, at)) {
-    pattern.replace(at, kValue.size(), "([^\\s,;\"']+)");
-  }
-  return pattern;
 }
 
 Result<ProofRule> parse_proof(std::string_view text, bool one_value) {
@@ -219,7 +234,7 @@ Status check_knob(const Knob& knob) {
   for (const auto& [value, words] : knob.flag_for) BK_TRY(knob.check(value));
   for (const auto& [value, rule] : knob.proof_for) BK_TRY(knob.check(value));
   if (!knob.value.empty()) BK_TRY(knob.check(knob.value));
-  return {};
+  return check_proofs(knob);
 }
 
 }  // namespace bk::boot

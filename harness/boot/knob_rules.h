@@ -16,7 +16,4 @@ namespace bk::boot {
 /// "log: PATTERN" and its kin. `one_value` when it proves a single value, so that {VALUE} may be missing.
 [[nodiscard]] Result<ProofRule> parse_proof(std::string_view text, bool one_value);
 
-/// The regular expression of a log proof: {VALUE} becomes a group.
-[[nodiscard]] std::string log_pattern(std::string_view text);
-
 }  // namespace bk::boot

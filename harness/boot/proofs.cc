@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "base/text.h"
-#include "boot/knob_rules.h"
+#include "boot/log_pattern.h"
 
 namespace bk::boot {
 namespace {

@@ -62,7 +62,7 @@ Status check_context(const Profile& profile, const engine::ServedModel& served, 
               where);
 }
 
-/// Every alias that clients use must be listed, and mean the model that is measured.
+/// Every further name that clients use must be listed, as an id or as an alias of one.
 Result<Step> check_aliases(http::Transport& transport, const Profile& profile, const engine::Endpoint& endpoint,
                            const std::string& model) {
   if (profile.served_aliases.empty()) return Step{true, ""};

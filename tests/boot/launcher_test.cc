@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "engine/metrics_client.h"
 #include "http/transport.h"
@@ -231,5 +232,35 @@ TEST_CASE("the real llama.cpp server boots and proves its knobs", "[.engine]") {
     CHECK(counters->drafts.has_value());
     CHECK((*booted)->stop());
     CHECK(check_port_free("127.0.0.1", facts.port));
+  }
+}
+
+TEST_CASE("an engine that does not list a further name that clients use is not ready") {
+  const TempDir dir;
+  const auto line = [](const char* path, const std::string& body) {
+    return Json::object().set("path", path).set("at_ms", 0).set("data", body).dump() + "\n";
+  };
+  REQUIRE(write_file_atomic(
+      dir.path() / "script",
+      line("/v1/models", R"({"data": [{"id": "big", "aliases": ["short"]}, {"id": "second"}]})") +
+          line("/v1/chat/completions",
+               R"({"choices": [{"message": {"content": "hello"}}], "usage": {"completion_tokens": 1}})")));
+  const auto with = [&](const std::string& aliases) {
+    return launch(from_text("COMMAND=\"{BIN}/sim-engine --port {PORT} --script " + (dir.path() / "script").string() +
+                                "\"\nREADY_TIMEOUT_S=60\nSERVED_MODEL=big\nSERVED_ALIASES=\"" + aliases + "\"\n",
+                            dir),
+                  dir);
+  };
+  for (const char* listed : {"short", "second", "short second"}) {
+    const auto booted = with(listed);
+    CAPTURE(listed, (booted ? std::string() : booted.error().text()));
+    CHECK(booted);
+  }
+  for (const char* missing : {"shorter", "short shorter"}) {
+    const auto refused = with(missing);
+    CAPTURE(missing);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == Errc::kMismatch);
+    CHECK_THAT(refused.error().what, Catch::Contains("the engine serves big but not its alias shorter"));
   }
 }

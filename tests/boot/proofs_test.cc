@@ -1,8 +1,10 @@
 #include "boot/proofs.h"
 
 #include <catch2/catch.hpp>
+#include <regex>
 
 #include "boot/fingerprint.h"
+#include "boot/log_pattern.h"
 
 using namespace bk;
 using namespace bk::boot;
@@ -109,4 +111,32 @@ TEST_CASE("the machine's state says what it cannot read") {
   CHECK(state["memory"]["total_mb"].as_int().value_or(0) > 0);
   CHECK(state["load_average"].items().size() == 3);
   CHECK((state["gpus"].is_array() || state["gpus_reason"].as_string()));
+}
+
+TEST_CASE("a pattern that no line can match is found before a boot, and no other is suspected") {
+  for (const char* dead : {"K=^{VALUE}", "^K=$ {VALUE}", "one\\ntwo", "(a|b)^c", "x(^a|b)", "(a$)b", "a$|b$c",
+                           "(?:ready$)+ now", "a\\r", "one\ntwo", "((^a)^b|c)", "x+^", "\\d{2}^a", "[$^]^"}) {
+    CAPTURE(dead);
+    CHECK(never_matches(log_pattern(dead)));
+  }
+  const std::pair<const char*, const char*> kAlive[] = {{"^proof K={VALUE}$", "proof K=5"},
+                                                        {"K={VALUE}[,}]", "'K=5, L"},
+                                                        {"num={VALUE}\\)", "(num=5)"},
+                                                        {"(?:^| )K={VALUE}", "a K=5"},
+                                                        {"a*^b", "b"},
+                                                        {"(a|^b)c", "bc"},
+                                                        {"[$^]+x", "$^x"},
+                                                        {"\\$5\\^", "$5^"},
+                                                        {"a$|b", "xb"},
+                                                        {"a(?=b$)b", "ab"},
+                                                        {"x{0,2}^y", "y"},
+                                                        {"a\\n?b", "ab"},
+                                                        {"a$\\b", "a"},
+                                                        {"(^a|b)?c$", "c"},
+                                                        {"ready$", "is ready"}};
+  for (const auto& [pattern, line] : kAlive) {
+    CAPTURE(pattern);
+    CHECK_FALSE(never_matches(log_pattern(pattern)));
+    CHECK(std::regex_search(line, std::regex(log_pattern(pattern))));
+  }
 }
