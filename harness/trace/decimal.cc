@@ -1,6 +1,9 @@
 #include "trace/decimal.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
 #include <limits>
 
 namespace bk::trace {
@@ -59,23 +62,48 @@ std::optional<Digits> read_digits(std::string_view text) {
   return d;
 }
 
+/// Eight characters less '0' each, the first one in the lowest byte; zeros come before a shorter text.
+std::uint64_t last_eight(std::string_view text) {
+  std::array<char, 8> eight = {'0', '0', '0', '0', '0', '0', '0', '0'};
+  const std::size_t size = std::min(text.size(), eight.size());
+  std::memcpy(eight.data() + (eight.size() - size), text.data() + (text.size() - size), size);
+  return std::bit_cast<std::uint64_t>(eight) ^ 0x3030303030303030U;
+}
+
+/// Joins neighbours: digits to pairs, pairs to fours, fours to the eight.
+std::int64_t joined(std::uint64_t digits) {
+  digits = (digits * 10 + (digits >> 8)) & 0x00ff00ff00ff00ffU;
+  digits = (digits * 100 + (digits >> 16)) & 0x0000ffff0000ffffU;
+  return static_cast<std::int64_t>((digits * 10'000 + (digits >> 32)) & 0xffffffffU);
+}
+
 /// "123" to "123.456": what the writers of traces give. Nothing for any other form.
 std::optional<std::int64_t> plain_nanos(std::string_view text) {
-  constexpr std::size_t kAlwaysFits = 15;  // digits before the point
-  if (text.empty() || text.size() > kAlwaysFits + 4) return std::nullopt;
-  std::int64_t value = 0;
-  std::size_t at = 0;
-  for (; at < text.size() && is_digit(text[at]); ++at) value = value * 10 + (text[at] - '0');
-  if (at == 0 || at > kAlwaysFits || (at > 1 && text.front() == '0')) return std::nullopt;
-  const std::size_t decimals = at == text.size() ? 0 : text.size() - at - 1;
-  const bool has_rest = at < text.size();
-  if (has_rest && (text[at] != '.' || decimals == 0 || decimals > 3)) return std::nullopt;
-  for (++at; at < text.size(); ++at) {
-    if (!is_digit(text[at])) return std::nullopt;
-    value = value * 10 + (text[at] - '0');
+  constexpr std::size_t kEight = 8, kAlwaysFits = 15;  // digits before the point
+  if (std::endian::native != std::endian::little || text.empty() || text.size() > kAlwaysFits + 4) return std::nullopt;
+  std::uint64_t digits = last_eight(text);
+  std::int64_t above = 100'000'000, scale = 1000;
+  std::size_t whole = text.size();
+  const std::uint64_t others = ((digits + 0x7676767676767676U) | digits) & 0x8080808080808080U;
+  if (others != 0) {
+    // The point, with one to three digits after it and one before it.
+    const auto at = static_cast<std::size_t>(std::countr_zero(others)) / kEight, decimals = kEight - 1 - at;
+    if (decimals == 0 || decimals > 3 || whole <= decimals + 1 || (others & (others - 1)) != 0) return std::nullopt;
+    whole -= decimals + 1;
+    if (text[whole] != '.') return std::nullopt;
+    const std::uint64_t before = (std::uint64_t{1} << (kEight * at)) - 1, after = ~((before << kEight) | 0xffU);
+    digits = ((digits & before) << kEight) | (digits & after);
+    above = 10'000'000;
+    constexpr std::array<std::int64_t, 4> kScale = {1000, 100, 10, 1};
+    scale = kScale[decimals];
   }
-  constexpr std::int64_t kScale[] = {1000, 100, 10, 1};
-  return value * kScale[decimals];
+  if (whole > kAlwaysFits || (whole > 1 && text.front() == '0')) return std::nullopt;
+  std::int64_t head = 0;
+  for (std::size_t i = 0; i + kEight < text.size(); ++i) {
+    if (!is_digit(text[i])) return std::nullopt;
+    head = head * 10 + (text[i] - '0');
+  }
+  return (head * above + joined(digits)) * scale;
 }
 
 }  // namespace

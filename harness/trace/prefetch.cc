@@ -4,6 +4,7 @@
 #include <cstring>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "trace/source.h"
@@ -17,8 +18,8 @@ constexpr std::size_t kSlotBytes = std::size_t{256} * 1024;
 constexpr std::size_t kRefillAt = kSlots / 2;
 
 struct Slot {
-  std::vector<char> bytes = std::vector<char>(kSlotBytes);
-  Result<std::size_t> filled = std::size_t{0};
+  Block block;
+  Status filled;  ///< the block is empty at the end
 };
 
 class PrefetchedSource final : public ByteSource {
@@ -37,22 +38,37 @@ class PrefetchedSource final : public ByteSource {
   PrefetchedSource& operator=(const PrefetchedSource&) = delete;
 
   Result<std::size_t> read(char* into, std::size_t size) override {
-    Slot& slot = slots_[taken_ % kSlots];
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return filled_ > taken_; });
-    }
-    if (!slot.filled || *slot.filled == 0) return slot.filled;
-    const std::size_t n = std::min(size, *slot.filled - at_);
-    std::memcpy(into, slot.bytes.data() + at_, n);
-    at_ += n;
-    if (at_ == *slot.filled) release();
+    Slot& slot = wait_for_slot();
+    BK_TRY(slot.filled);
+    const std::size_t n = std::min(size, slot.block.size);
+    std::memcpy(into, slot.block.memory.data() + slot.block.begin, n);
+    slot.block.begin += n;
+    slot.block.size -= n;
+    if (n > 0 && slot.block.size == 0) release();
     return n;
   }
 
+  [[nodiscard]] bool has_blocks() const override { return true; }
+  Status exchange(Block& block) override {
+    Slot& slot = wait_for_slot();
+    BK_TRY(slot.filled);
+    if (slot.block.size == 0) {
+      block.size = 0;
+      return {};
+    }
+    std::swap(block, slot.block);
+    release();
+    return {};
+  }
+
  private:
+  Slot& wait_for_slot() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return filled_ > taken_; });
+    return slots_[taken_ % kSlots];
+  }
+
   void release() {
-    at_ = 0;
     std::size_t full = 0;
     {
       const std::lock_guard lock(mutex_);
@@ -69,8 +85,8 @@ class PrefetchedSource final : public ByteSource {
         if (stopping_) return;
       }
       Slot& slot = slots_[filled_ % kSlots];
-      slot.filled = fill(slot);
-      const bool last = !slot.filled || *slot.filled == 0;
+      slot.filled = fill(slot.block);
+      const bool last = !slot.filled || slot.block.size == 0;
       bool was_empty = false;
       {
         const std::lock_guard lock(mutex_);
@@ -81,14 +97,18 @@ class PrefetchedSource final : public ByteSource {
     }
   }
 
-  Result<std::size_t> fill(Slot& slot) {
-    std::size_t total = 0;
-    while (total < slot.bytes.size()) {
-      BK_ASSIGN(const std::size_t n, inner_->read(slot.bytes.data() + total, slot.bytes.size() - total));
+  Status fill(Block& block) {
+    constexpr std::size_t kMemory = Block::kRoomBefore + kSlotBytes + Block::kRoomAfter;
+    if (block.memory.size() != kMemory) block.memory = std::vector<char>(kMemory);
+    block.begin = Block::kRoomBefore;
+    block.size = 0;
+    while (block.size < kSlotBytes) {
+      char* const into = block.memory.data() + block.begin + block.size;
+      BK_ASSIGN(const std::size_t n, inner_->read(into, kSlotBytes - block.size));
       if (n == 0) break;
-      total += n;
+      block.size += n;
     }
-    return total;
+    return {};
   }
 
   std::unique_ptr<ByteSource> inner_;
@@ -96,7 +116,6 @@ class PrefetchedSource final : public ByteSource {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t filled_ = 0, taken_ = 0;  ///< slots ever filled and ever given back
-  std::size_t at_ = 0;
   bool stopping_ = false;
   std::thread thread_;
 };

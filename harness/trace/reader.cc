@@ -37,6 +37,11 @@ Kind kind_of(std::string_view category) {
   return contains_kernel(category) ? Kind::kKernel : Kind::kOther;
 }
 
+std::size_t skip_blanks(std::string_view text, std::size_t at) {
+  while (at < text.size() && (text[at] == ' ' || text[at] == '\n' || text[at] == '\r' || text[at] == '\t')) ++at;
+  return at;
+}
+
 bool is_gpu_work(Kind kind) { return kind == Kind::kKernel || kind == Kind::kMemop; }
 
 }  // namespace
@@ -185,6 +190,10 @@ Result<Reader::Took> Reader::take_element(Event& event) {
     BK_TRY(after_element());
     return Took::kNothing;
   }
+  if (!isolated_) {
+    if (const Repeats::Form* form = repeats_.find(window_.ahead().substr(start)))
+      return take_known(*form, start, event);
+  }
   RawEvent raw;
   Walker walker(cursor_);
   const bool is_object = cursor_.peek() == '{';
@@ -208,11 +217,45 @@ Result<Reader::Took> Reader::take_element(Event& event) {
   }
   ++counts_.events;
   const std::size_t end = *(cursor_.at - 1) + 1;
-  return take_event(raw, {cursor_.bytes + start, end - start}, event);
+  const Kind kind = kind_of(raw.cat);
+  event.form = repeats_.learn(before, cursor_, raw, kind);
+  return take_event(raw, kind, {cursor_.bytes + start, end - start}, event);
 }
 
-Result<Reader::Took> Reader::take_event(const RawEvent& raw, std::string_view json, Event& event) {
-  const Kind kind = kind_of(raw.cat);
+/// The event at `at`, which repeats_ has just found.
+Result<Reader::Took> Reader::take_known(const Repeats::Form& form, std::size_t at, Event& event) {
+  ++counts_.events;
+  in_run_ = true;
+  run_at_ = at + repeats_.size();
+  if (form.kind == Kind::kOther && !options_.all) return Took::kNothing;
+  event.form = form.serial;
+  return take_event(repeats_.event_of(form), form.kind, window_.ahead().substr(at, repeats_.size()), event);
+}
+
+/// From the end of a known event to that of the next one.
+Result<Reader::Took> Reader::take_run(Event& event) {
+  const std::string_view ahead = window_.ahead();
+  std::size_t at = skip_blanks(ahead, run_at_);
+  if (at == ahead.size() || ahead[at] != ',') {
+    BK_TRY(leave_run(run_at_, State::kAfterElement));
+    return Took::kNothing;
+  }
+  at = skip_blanks(ahead, at + 1);
+  if (const Repeats::Form* form = repeats_.find(ahead.substr(at))) return take_known(*form, at, event);
+  BK_TRY(leave_run(at, State::kElement));
+  return Took::kNothing;
+}
+
+/// On to the tokens, from the byte `at` on.
+Status Reader::leave_run(std::size_t at, State state) {
+  in_run_ = false;
+  state_ = state;
+  if (at >= *cursor_.end && !cursor_.final) return need_more(at);
+  cursor_.at = std::lower_bound(cursor_.at, cursor_.end, at);
+  return {};
+}
+
+Result<Reader::Took> Reader::take_event(const RawEvent& raw, Kind kind, std::string_view json, Event& event) {
   if (kind == Kind::kOther && !options_.all) return Took::kNothing;
   const bool complete = raw.ph == "X" && !raw.ts.empty() && !raw.dur.empty();
   if (!complete && !options_.all) {
@@ -273,6 +316,11 @@ Result<Reader::Took> Reader::take(Event& event) {
 
 Result<bool> Reader::next(Event& event) {
   for (;;) {
+    if (in_run_) {
+      BK_ASSIGN(const Took took, take_run(event));
+      if (took == Took::kEvent) return true;
+      continue;
+    }
     if (!cursor_.more()) {
       const bool ended = cursor_.final || (options_.repair && state_ == State::kDone);
       if (ended && state_ == State::kDone) {

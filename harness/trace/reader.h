@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "trace/groups.h"
+#include "trace/repeats.h"
 #include "trace/source.h"
 #include "trace/window.h"
 
@@ -21,6 +22,8 @@ struct Event {
   std::string_view device;  ///< args.device, else pid; as written
   std::string_view stream;  ///< args.stream, else tid; as written
   std::string_view json;    ///< the event as it stands in the trace
+  /// Events of one reader with the same form differ in their times and their json only; 0 when nothing is known.
+  std::uint32_t form = 0;
 };
 
 /// What a reader met beside the events that it gave.
@@ -59,7 +62,10 @@ class Reader {
 
   Result<Took> take(Event& event);
   Result<Took> take_element(Event& event);
-  Result<Took> take_event(const RawEvent& raw, std::string_view json, Event& event);
+  Result<Took> take_event(const RawEvent& raw, Kind kind, std::string_view json, Event& event);
+  Result<Took> take_known(const Repeats::Form& form, std::size_t at, Event& event);
+  Result<Took> take_run(Event& event);
+  Status leave_run(std::size_t at, State state);
   Status take_start();
   Status take_key();
   Status after_member();
@@ -75,6 +81,9 @@ class Reader {
   State state_ = State::kStart;
   bool bare_array_ = false, saw_events_ = false, isolated_ = false;
   ReadCounts counts_;
+  Repeats repeats_;
+  bool in_run_ = false;  ///< of known events: the next byte to read is run_at_, wherever the cursor is
+  std::size_t run_at_ = 0;
   std::string unescaped_;
 };
 

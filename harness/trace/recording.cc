@@ -15,19 +15,6 @@ constexpr std::size_t kVarintsOfEvent = 4;
 std::uint64_t zigzag(std::int64_t value) {
   return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
 }
-std::int64_t unzigzag(std::uint64_t value) {
-  return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
-}
-
-std::uint64_t take(const unsigned char*& at) {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0;; shift += 7) {
-    const unsigned char byte = *at++;
-    value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-    if (byte < 0x80) return value;
-  }
-}
-
 }  // namespace
 
 void Recording::put(std::uint64_t value) {
@@ -62,35 +49,28 @@ std::uint32_t Recording::stream_index(const Event& event) {
   return at;
 }
 
+Recording::Place Recording::place_of(const Event& event) {
+  if (event.form == 0) return {0, name_index(event), stream_index(event)};
+  Place& known = places_[event.form % places_.size()];
+  if (known.form != event.form) known = {event.form, name_index(event), stream_index(event)};
+  return known;
+}
+
 void Recording::append(const Event& event) {
-  const std::uint32_t name = name_index(event);
-  ++names_[name].count;
-  names_[name].sum_ns += event.dur_ns;
+  const Place place = place_of(event);
+  Name& name = names_[place.name];
+  ++name.count;
+  name.sum_ns += event.dur_ns;
   if (blocks_.empty() || blocks_.back()->size() + kMaxVarint * kVarintsOfEvent > kBlockBytes) {
     blocks_.push_back(std::make_unique<std::vector<unsigned char>>());
     blocks_.back()->reserve(kBlockBytes);
   }
   put(zigzag(event.ts_ns - last_ts_));
   put(static_cast<std::uint64_t>(event.dur_ns));
-  put(name);
-  put(stream_index(event));
+  put(place.name);
+  put(place.stream);
   last_ts_ = event.ts_ns;
   ++size_;
-}
-
-void Recording::for_each(const std::function<void(const Slice&)>& visit) const {
-  Slice slice;
-  for (const auto& block : blocks_) {
-    const unsigned char* at = block->data();
-    const unsigned char* const end = at + block->size();
-    while (at != end) {
-      slice.ts_ns += unzigzag(take(at));
-      slice.dur_ns = static_cast<std::int64_t>(take(at));
-      slice.name = static_cast<std::uint32_t>(take(at));
-      slice.stream = static_cast<std::uint32_t>(take(at));
-      visit(slice);
-    }
-  }
 }
 
 std::vector<Slice> Recording::sorted(std::initializer_list<Kind> kinds) const {

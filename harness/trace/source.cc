@@ -159,6 +159,11 @@ bool is_gzip_file(int fd) {
 
 }  // namespace
 
+Status ByteSource::exchange(Block& block) {
+  block.size = 0;
+  return {};
+}
+
 std::unique_ptr<ByteSource> memory_source(std::string bytes, std::size_t piece) {
   return std::make_unique<MemorySource>(std::move(bytes), piece);
 }

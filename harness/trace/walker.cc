@@ -1,9 +1,9 @@
 #include "trace/walker.h"
 
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
+
+#include "trace/number.h"
 
 namespace bk::trace {
 namespace {
@@ -21,46 +21,6 @@ constexpr auto kHexDigit = table_of("0123456789abcdefABCDEF");
 constexpr auto kEscape = table_of("\"\\/bfnrtu");
 
 bool in(const std::array<bool, 256>& table, char c) { return table[static_cast<unsigned char>(c)]; }
-
-/// Past the digits at `at`. Eight bytes at a time: the bytes after a piece may be read.
-std::size_t digits(const char* text, std::size_t at, std::size_t end) {
-  if constexpr (std::endian::native == std::endian::little) {
-    while (at < end) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, text + at, sizeof word);
-      const std::uint64_t value = word ^ 0x3030303030303030U;
-      // The high bit of a byte is set where it is no digit; a carry can only wrong bytes after the first such one.
-      const std::uint64_t others = ((value + 0x7676767676767676U) | value) & 0x8080808080808080U;
-      if (others != 0) return std::min(end, at + static_cast<std::size_t>(std::countr_zero(others)) / 8);
-      at += sizeof word;
-    }
-    return end;
-  }
-  while (at < end && in(kDigit, text[at])) ++at;
-  return at;
-}
-
-/// Where the JSON number that starts at `at` ends; `at` itself when there is none.
-std::size_t number_end(const char* text, std::size_t at, std::size_t end) {
-  const std::size_t start = at;
-  if (text[at] == '-') ++at;
-  const std::size_t whole = at;
-  at = digits(text, at, end);
-  if (at == whole || (text[whole] == '0' && at > whole + 1)) return start;
-  if (at < end && text[at] == '.') {
-    const std::size_t fraction = at + 1;
-    at = digits(text, fraction, end);
-    if (at == fraction) return start;
-  }
-  if (at < end && (text[at] == 'e' || text[at] == 'E')) {
-    ++at;
-    if (at < end && (text[at] == '+' || text[at] == '-')) ++at;
-    const std::size_t exponent = at;
-    at = digits(text, exponent, end);
-    if (at == exponent) return start;
-  }
-  return at;
-}
 
 std::size_t word_end(const char* text, std::size_t at, std::size_t end) {
   for (const std::string_view word : {std::string_view("true"), std::string_view("false"), std::string_view("null")}) {

@@ -12,6 +12,7 @@ namespace bk::trace {
 namespace {
 
 constexpr std::size_t kWindow = std::size_t{256} * 1024;
+constexpr std::size_t kPiece = std::size_t{4} * 1024;
 constexpr std::size_t kLongestEvent = std::size_t{256} * 1024 * 1024;
 /// Longer than the start of an event that resync() looks at, blanks included.
 constexpr std::size_t kStartBytes = 256;
@@ -28,40 +29,63 @@ std::size_t utf8_length(std::string_view text) {
 
 }  // namespace
 
-Window::Window(std::unique_ptr<ByteSource> source)
-    : source_(std::move(source)), bytes_(kWindow + TokenIndex::kPadding) {}
+Window::Window(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {
+  static_assert(TokenIndex::kPadding <= Block::kRoomAfter);
+  block_.memory.resize(kWindow + Block::kRoomAfter);
+}
 
-Status Window::fill(std::size_t keep_from) {
-  std::memmove(bytes_.data(), bytes_.data() + keep_from, size_ - keep_from);
-  base_ += keep_from;
-  size_ -= keep_from;
-  const std::size_t room = bytes_.size() - TokenIndex::kPadding;
-  while (size_ < room && !ended_) {
-    BK_ASSIGN(const std::size_t n, source_->read(bytes_.data() + size_, room - size_));
-    ended_ = n == 0;
-    size_ += n;
+void Window::drop(std::size_t size) {
+  block_.begin += size;
+  block_.size -= size;
+  base_ += size;
+}
+
+/// What is left goes before the bytes of the source's next block.
+Status Window::take_block() {
+  BK_TRY(source_->exchange(spare_));
+  ended_ = spare_.size == 0;
+  if (ended_) return {};
+  spare_.begin -= block_.size;
+  spare_.size += block_.size;
+  std::memcpy(spare_.memory.data() + spare_.begin, data(), block_.size);
+  std::swap(block_, spare_);
+  return {};
+}
+
+Status Window::fill() {
+  if (source_->has_blocks() && !ended_ && block_.size <= Block::kRoomBefore) {
+    BK_TRY(take_block());
+  } else {
+    std::memmove(block_.memory.data(), data(), block_.size);
+    block_.begin = 0;
+    while (block_.size < room() && !ended_) {
+      BK_ASSIGN(const std::size_t n, source_->read(block_.memory.data() + block_.size, room() - block_.size));
+      ended_ = n == 0;
+      block_.size += n;
+    }
   }
+  std::memset(block_.memory.data() + block_.begin + block_.size, ' ', Block::kRoomAfter);
   return {};
 }
 
 /// A line end outside strings is a safe place to cut, and valid JSON has none inside.
-std::size_t Window::newline_cut() const {
-  const void* found = memrchr(bytes_.data(), '\n', size_);
-  return found == nullptr ? 0 : static_cast<std::size_t>(static_cast<const char*>(found) - bytes_.data()) + 1;
+std::size_t Window::newline_cut(std::size_t below) const {
+  const void* found = memrchr(data(), '\n', below);
+  return found == nullptr ? 0 : static_cast<std::size_t>(static_cast<const char*>(found) - data()) + 1;
 }
 
 /// Without line ends: after an object that another follows. Inside a name it is no place to cut, which indexing shows.
 std::size_t Window::brace_cut(std::size_t below) const {
   for (std::size_t at = below; at > 0;) {
-    const void* found = memrchr(bytes_.data(), '}', at);
+    const void* found = memrchr(data(), '}', at);
     if (found == nullptr) return 0;
-    at = static_cast<std::size_t>(static_cast<const char*>(found) - bytes_.data());
+    at = static_cast<std::size_t>(static_cast<const char*>(found) - data());
     std::size_t next = at + 1;
-    while (next < size_ && is_blank(bytes_[next])) ++next;
-    if (next >= size_ || bytes_[next] != ',') continue;
+    while (next < block_.size && is_blank(data()[next])) ++next;
+    if (next >= block_.size || data()[next] != ',') continue;
     ++next;
-    while (next < size_ && is_blank(bytes_[next])) ++next;
-    if (next < size_ && bytes_[next] == '{') return at + 1;
+    while (next < block_.size && is_blank(data()[next])) ++next;
+    if (next < block_.size && data()[next] == '{') return at + 1;
   }
   return 0;
 }
@@ -71,9 +95,9 @@ Error Window::fault(std::size_t size) const {
   std::size_t open = size;
   bool inside = false;
   for (std::size_t i = 0; i < size;) {
-    const auto c = static_cast<unsigned char>(bytes_[i]);
+    const auto c = static_cast<unsigned char>(data()[i]);
     std::size_t step = 1;
-    if (c >= 0x80) step = utf8_length({bytes_.data() + i, size - i});
+    if (c >= 0x80) step = utf8_length({data() + i, size - i});
     if (step == 0) return {Errc::kParse, "bytes that are not UTF-8", fmt::format("byte {}", base_ + i)};
     if (inside && c < 0x20) {
       return {Errc::kParse, "a control character inside a string", fmt::format("byte {}", base_ + i)};
@@ -92,18 +116,15 @@ Error Window::fault(std::size_t size) const {
   return {Errc::kParse, "bytes that are no JSON", fmt::format("byte {}", base_)};
 }
 
-TokenIndex::Fault Window::index(std::size_t size) {
-  std::memset(bytes_.data() + size_, ' ', TokenIndex::kPadding);
-  return index_.index(bytes_.data(), size);
-}
+TokenIndex::Fault Window::index(std::size_t size) { return index_.index(data(), size); }
 
 Cursor Window::cursor_of(std::size_t size, bool final) {
   piece_ = size;
   Cursor cursor;
-  cursor.bytes = bytes_.data();
+  cursor.bytes = data();
   cursor.at = index_.begin();
   cursor.end = cursor.at + index_.count();
-  cursor.has_backslash = std::memchr(bytes_.data(), '\\', size) != nullptr;
+  cursor.has_backslash = std::memchr(data(), '\\', size) != nullptr;
   cursor.final = final;
   return cursor;
 }
@@ -115,67 +136,75 @@ Result<Cursor> Window::index_piece(std::size_t size, bool final) {
 
 Result<Cursor> Window::advance(std::size_t keep_from) {
   const std::size_t tried = piece_ - std::min(piece_, keep_from);
-  BK_TRY(fill(keep_from));
-  for (;;) {
-    if (ended_) return index_piece(size_, true);
-    if (const std::size_t cut = newline_cut(); cut > tried) return index_piece(cut, false);
-    for (std::size_t cut = brace_cut(size_); cut > tried; cut = brace_cut(cut - 1)) {
+  drop(keep_from);
+  if (block_.size < kPiece && !ended_) BK_TRY(fill());
+  for (std::size_t limit = kPiece;;) {
+    if (ended_ && limit >= block_.size) return index_piece(block_.size, true);
+    const std::size_t below = std::min(limit, block_.size);
+    if (const std::size_t cut = newline_cut(below); cut > tried) return index_piece(cut, false);
+    for (std::size_t cut = brace_cut(below); cut > tried; cut = brace_cut(cut - 1)) {
       const auto outcome = index(cut);
       if (outcome == TokenIndex::Fault::kBadBytes) return fail(fault(cut));
       if (outcome == TokenIndex::Fault::kNone) return cursor_of(cut, false);
     }
-    if (bytes_.size() > kLongestEvent) {
+    if (limit < block_.size) {
+      limit *= 2;
+      continue;
+    }
+    if (block_.memory.size() > kLongestEvent) {
       return fail(Errc::kParse, "an event longer than 256 MiB", fmt::format("byte {}", base_));
     }
-    bytes_.resize(2 * (bytes_.size() - TokenIndex::kPadding) + TokenIndex::kPadding);
-    BK_TRY(fill(0));
+    if (block_.begin == 0 && block_.size == room()) block_.memory.resize(2 * block_.memory.size());
+    BK_TRY(fill());
   }
 }
 
 std::size_t Window::event_start(std::size_t from) const {
   constexpr std::array<std::string_view, 7> kFirstKeys = {"\"ph\"",  "\"name\"", "\"cat\"", "\"pid\"",
                                                           "\"tid\"", "\"ts\"",   "\"args\""};
-  for (std::size_t at = from; at < size_; ++at) {
-    const void* found = std::memchr(bytes_.data() + at, '{', size_ - at);
-    if (found == nullptr) return size_;
-    at = static_cast<std::size_t>(static_cast<const char*>(found) - bytes_.data());
+  for (std::size_t at = from; at < block_.size; ++at) {
+    const void* found = std::memchr(data() + at, '{', block_.size - at);
+    if (found == nullptr) return block_.size;
+    at = static_cast<std::size_t>(static_cast<const char*>(found) - data());
     std::size_t before = at, after = at + 1;
-    while (before > 0 && is_blank(bytes_[before - 1])) --before;
-    while (after < size_ && is_blank(bytes_[after])) ++after;
-    if (before == 0 || bytes_[before - 1] != ',') continue;
-    const std::string_view rest(bytes_.data() + after, size_ - after);
+    while (before > 0 && is_blank(data()[before - 1])) --before;
+    while (after < block_.size && is_blank(data()[after])) ++after;
+    if (before == 0 || data()[before - 1] != ',') continue;
+    const std::string_view rest(data() + after, block_.size - after);
     if (std::any_of(kFirstKeys.begin(), kFirstKeys.end(),
                     [&](std::string_view key) { return rest.starts_with(key); })) {
       return at;
     }
   }
-  return size_;
+  return block_.size;
 }
 
 Result<bool> Window::resync(std::size_t& from) {
   for (;;) {
     const std::size_t found = event_start(from + 1);
-    if (found < size_) {
+    if (found < block_.size) {
       from = found;
       return true;
     }
     if (ended_) return false;
-    const std::size_t keep = std::max(from, size_ - std::min(size_, kStartBytes));
-    BK_TRY(fill(std::min(keep, size_)));
+    const std::size_t keep = std::max(from, block_.size - std::min(block_.size, kStartBytes));
+    drop(std::min(keep, block_.size));
+    BK_TRY(fill());
     from = 0;
     piece_ = 0;
   }
 }
 
 Result<Cursor> Window::isolate(std::size_t from) {
-  BK_TRY(fill(from));
+  drop(from);
+  BK_TRY(fill());
   const std::size_t next = event_start(1);
-  const bool last = next == size_ && ended_;
+  const bool last = next == block_.size && ended_;
   auto cursor = index_piece(next, last);
   piece_ = next;
   if (cursor) return cursor;
   Cursor nothing;
-  nothing.bytes = bytes_.data();
+  nothing.bytes = data();
   return nothing;
 }
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "trace/source.h"
 #include "trace/token_index.h"
@@ -10,8 +10,9 @@
 
 namespace bk::trace {
 
-/// The part of a byte stream that is being read: 256 KiB, more only when a single event is longer. Each piece that it
-/// gives begins where the last one was left off, outside any string, and is indexed.
+/// The part of a byte stream that is being read: about 256 KiB, more only when a single event is longer. Each piece
+/// that it gives begins where the last one was left off, outside any string, and is indexed; some KiB at a time, since
+/// events that are known again need no index.
 class Window {
  public:
   explicit Window(std::unique_ptr<ByteSource> source);
@@ -27,24 +28,31 @@ class Window {
   /// and `from` becomes 0. Nothing at the end.
   Result<bool> resync(std::size_t& from);
 
+  /// The bytes that are there, from the piece's first one on.
+  [[nodiscard]] std::string_view ahead() const { return {data(), block_.size}; }
   /// Offset in the trace of a byte of the piece.
   [[nodiscard]] std::uint64_t offset_of(std::size_t at) const { return base_ + at; }
   /// Bytes read so far, of the decoded stream.
-  [[nodiscard]] std::uint64_t total() const { return base_ + size_; }
+  [[nodiscard]] std::uint64_t total() const { return base_ + block_.size; }
 
  private:
-  Status fill(std::size_t keep_from);
+  void drop(std::size_t size);
+  Status fill();
+  Status take_block();
   TokenIndex::Fault index(std::size_t size);
   Cursor cursor_of(std::size_t size, bool final);
   Result<Cursor> index_piece(std::size_t size, bool final);
-  [[nodiscard]] std::size_t newline_cut() const;
+  [[nodiscard]] std::size_t newline_cut(std::size_t below) const;
   [[nodiscard]] std::size_t brace_cut(std::size_t below) const;
   [[nodiscard]] std::size_t event_start(std::size_t from) const;
   [[nodiscard]] Error fault(std::size_t size) const;
 
+  [[nodiscard]] const char* data() const { return block_.memory.data() + block_.begin; }
+  [[nodiscard]] std::size_t room() const { return block_.memory.size() - Block::kRoomAfter; }
+
   std::unique_ptr<ByteSource> source_;
-  std::vector<char> bytes_;
-  std::size_t size_ = 0;   ///< bytes in the window
+  Block block_;  ///< the bytes in the window
+  Block spare_;
   std::size_t piece_ = 0;  ///< bytes in the piece that was given last
   std::uint64_t base_ = 0;
   bool ended_ = false;

@@ -1,0 +1,62 @@
+#include "trace/number.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+namespace bk::trace {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Eight bytes, less '0' each.
+std::uint64_t digit_values(const char* text) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, text, sizeof word);
+  return word ^ 0x3030303030303030U;
+}
+
+/// The high bit of a byte is set where it is no digit; a carry can only wrong bytes after the first such one.
+std::uint64_t no_digits(std::uint64_t values) {
+  return ((values + 0x7676767676767676U) | values) & 0x8080808080808080U;
+}
+
+/// Past the digits at `at`. Eight bytes at a time: the bytes after a piece may be read.
+std::size_t digits(const char* text, std::size_t at, std::size_t end) {
+  if constexpr (std::endian::native == std::endian::little) {
+    while (at < end) {
+      const std::uint64_t others = no_digits(digit_values(text + at));
+      if (others != 0) return std::min(end, at + static_cast<std::size_t>(std::countr_zero(others)) / 8);
+      at += sizeof others;
+    }
+    return end;
+  }
+  while (at < end && is_digit(text[at])) ++at;
+  return at;
+}
+
+}  // namespace
+
+std::size_t number_end(const char* text, std::size_t at, std::size_t end) {
+  const std::size_t start = at;
+  if (text[at] == '-') ++at;
+  const std::size_t whole = at;
+  at = digits(text, at, end);
+  if (at == whole || (text[whole] == '0' && at > whole + 1)) return start;
+  if (at < end && text[at] == '.') {
+    const std::size_t fraction = at + 1;
+    at = digits(text, fraction, end);
+    if (at == fraction) return start;
+  }
+  if (at < end && (text[at] == 'e' || text[at] == 'E')) {
+    ++at;
+    if (at < end && (text[at] == '+' || text[at] == '-')) ++at;
+    const std::size_t exponent = at;
+    at = digits(text, exponent, end);
+    if (at == exponent) return start;
+  }
+  return at;
+}
+
+}  // namespace bk::trace
