@@ -8,6 +8,7 @@
 #include "boot/page_cache.h"
 #include "boot/retry.h"
 #include "boot/run_lock.h"
+#include "boot/shared_lanes.h"
 
 namespace bk::boot {
 namespace {
@@ -43,6 +44,7 @@ class LaneLauncher final : public Launcher {
       const Status dropped = drop_page_cache();
       notes.set("page_cache", dropped ? std::string("dropped") : "kept: " + dropped.error().what);
     }
+    note_other_lanes(profile, notes);
     const std::size_t log_start = log_size(options.log_file);
     const Nanos started = monotonic_now();
     auto first = launcher.boot(profile, arm, options);
@@ -60,6 +62,14 @@ class LaneLauncher final : public Launcher {
   }
 
  private:
+  /// Who else runs a lane on this machine belongs to the record, whether it may or not.
+  void note_other_lanes(const Profile& profile, Json& notes) {
+    if (mark_ == nullptr) {
+      if (auto mark = LaneMark::put(lock_dir_, profile.name)) mark_ = std::move(*mark);
+    }
+    notes.set("shares_machine_with", Json(other_lanes(lock_dir_)));
+  }
+
   static std::unique_ptr<Booted> annotated(std::unique_ptr<Booted> booted, const Json& notes) {
     return std::make_unique<Annotated>(std::move(booted), notes);
   }
@@ -72,6 +82,7 @@ class LaneLauncher final : public Launcher {
 
   fs::path lock_dir_;
   std::unique_ptr<RunLock> lock_;
+  std::unique_ptr<LaneMark> mark_;
   std::unique_ptr<Launcher> process_ = make_process_launcher();
   std::unique_ptr<Launcher> fleet_ = make_fleet_launcher();
 };

@@ -20,25 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Field 22 of /proc/<pid>/stat; the second field may hold blanks and ends with the last ')'. Empty: no such process.
-std::string start_of(int pid) {
-  const std::string stat = read_file(fmt::format("/proc/{}/stat", pid)).value_or("");
-  const std::size_t end = stat.rfind(')');
-  if (end == std::string::npos) return {};
-  constexpr std::size_t kStart = 19;  // counted from the field after the name
-  const auto fields = split(std::string_view(stat).substr(std::min(end + 2, stat.size())), ' ');
-  return fields.size() > kStart ? std::string(fields[kStart]) : std::string();
-}
-
-bool is_stale(const RunLockHolder& holder) {
-  return holder.host == host_name() && (holder.start.empty() || start_of(holder.pid) != holder.start);
-}
-
 /// Moves a stale lock away whose engine ended with its holder. False when another lock stands there by now.
 bool remove_ended(const fs::path& file, const fs::path& aside) {
   const std::string seen = read_file(file).value_or("");
   const RunLockHolder holder = read_holder(seen);
-  if (!holder.engine_ends_with_holder || !is_stale(holder)) return false;
+  if (!holder.engine_ends_with_holder || !holder.is_stale()) return false;
   std::error_code error;
   fs::rename(file, aside, error);
   if (error) return false;
@@ -50,7 +36,7 @@ bool remove_ended(const fs::path& file, const fs::path& aside) {
 
 Error held(const fs::path& file) {
   const RunLockHolder holder = read_holder(read_file(file).value_or(""));
-  if (!is_stale(holder)) {
+  if (!holder.is_stale()) {
     return {Errc::kEnvironment, "this node is taken by " + holder.sentence() + ": one lane runs at a time",
             file.string()};
   }
@@ -62,6 +48,16 @@ Error held(const fs::path& file) {
 }
 
 }  // namespace
+
+// Field 22 of /proc/<pid>/stat; the second field may hold blanks and ends with the last ')'.
+std::string process_start(int pid) {
+  const std::string stat = read_file(fmt::format("/proc/{}/stat", pid)).value_or("");
+  const std::size_t end = stat.rfind(')');
+  if (end == std::string::npos) return {};
+  constexpr std::size_t kStart = 19;  // counted from the field after the name
+  const auto fields = split(std::string_view(stat).substr(std::min(end + 2, stat.size())), ' ');
+  return fields.size() > kStart ? std::string(fields[kStart]) : std::string();
+}
 
 std::string user_name() {
   const passwd* user = getpwuid(geteuid());
@@ -90,6 +86,8 @@ std::string RunLockHolder::sentence() const {
   return fmt::format("lane {} of {}@{}, pid {}, since {}", lane, user, host, pid, since);
 }
 
+bool RunLockHolder::is_stale() const { return host == host_name() && (start.empty() || process_start(pid) != start); }
+
 RunLockHolder read_holder(std::string_view text) {
   RunLockHolder holder;
   for (const std::string_view line : split_lines(text)) {
@@ -114,8 +112,13 @@ Result<std::unique_ptr<RunLock>> RunLock::take(const fs::path& dir, const std::s
   std::error_code shared;
   fs::permissions(dir, fs::perms::all | fs::perms::sticky_bit, shared);  // other users' lanes take the same lock
   const fs::path file = run_lock_file(dir);
-  const RunLockHolder mine{
-      lane, user_name(), host_name(), getpid(), start_of(getpid()), format_utc(wall_now()), engine_ends_with_holder};
+  const RunLockHolder mine{lane,
+                           user_name(),
+                           host_name(),
+                           getpid(),
+                           process_start(getpid()),
+                           format_utc(wall_now()),
+                           engine_ends_with_holder};
   // A link is made with its whole text or not at all, and only where no other is.
   const fs::path fresh = dir / fmt::format(".lane.{}", getpid());
   BK_TRY(write_file_atomic(fresh, mine.text()));

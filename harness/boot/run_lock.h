@@ -28,6 +28,8 @@ struct RunLockHolder {
 
   [[nodiscard]] std::string text() const;      ///< as in the file
   [[nodiscard]] std::string sentence() const;  ///< "lane sim of root@host, pid 4711, since 2026-…"
+  /// Its process was one of this machine and is gone.
+  [[nodiscard]] bool is_stale() const;
 };
 /// Fields that are missing stay empty. Pure.
 [[nodiscard]] RunLockHolder read_holder(std::string_view text);
@@ -51,6 +53,8 @@ class RunLock {
   std::string text_;
 };
 
+/// When a process of this machine started, in clock ticks since the machine did; empty: there is no such process.
+[[nodiscard]] std::string process_start(int pid);
 /// "root", or the number of the user that runs this program; and the host's name.
 [[nodiscard]] std::string user_name();
 [[nodiscard]] std::string host_name();

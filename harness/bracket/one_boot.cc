@@ -1,8 +1,11 @@
 #include "bracket/one_boot.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
+#include "boot/run_lock.h"
+#include "boot/shared_lanes.h"
 #include "bracket/boot_rows.h"
 #include "bracket/store_sink.h"
 #include "bracket/stored_plan.h"
@@ -16,6 +19,13 @@ namespace {
 std::optional<engine::Counters> counters_of(http::Transport& transport, const boot::Booted& engine) {
   auto counters = engine::fetch_counters(transport, engine.facts().endpoint);
   return counters ? std::optional(std::move(*counters)) : std::nullopt;
+}
+
+/// Two brackets at once load each other, whether the machine looks busy at either end of a leg or not.
+void add_lanes(std::vector<std::string> lanes, std::vector<std::string>& marks) {
+  std::sort(lanes.begin(), lanes.end());
+  lanes.erase(std::unique(lanes.begin(), lanes.end()), lanes.end());
+  for (const std::string& lane : lanes) marks.push_back("shared with " + lane);
 }
 
 }  // namespace
@@ -81,6 +91,7 @@ Result<VoidCause> OneBoot::leg(http::Transport& transport, boot::Booted& engine,
   row.boot_id = row_.id;
   row.name = name;
   const leg::MachineState machine = leg::read_machine_state();
+  std::vector<std::string> beside = boot::other_lanes(boot::run_lock_dir());
   Json planned = plan;
   row.plan_json = planned.set("machine_before", leg::to_json(machine)).dump();
   row.endpoint = row_.endpoint;
@@ -107,7 +118,10 @@ Result<VoidCause> OneBoot::leg(http::Transport& transport, boot::Booted& engine,
     return fail(done.error());
   }
   VoidCause cause = check_counters(name, before, counters_of(transport, engine));
-  const std::vector<std::string> marks = leg::machine_marks(machine, leg::read_machine_state());
+  std::vector<std::string> marks = leg::machine_marks(machine, leg::read_machine_state());
+  const std::vector<std::string> still = boot::other_lanes(boot::run_lock_dir());
+  beside.insert(beside.end(), still.begin(), still.end());
+  add_lanes(std::move(beside), marks);
   if (!cause) cause = judge_marks(marks, name);
   BK_TRY(tools_.database.end_leg(id, cause ? "failed" : "done", cause ? cause.sentence : join(marks, ", ")));
   return cause;

@@ -1,11 +1,14 @@
 #include "boot/run_lock.h"
 
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 
 #include "base/file.h"
 #include "boot/launcher.h"
+#include "boot/shared_lanes.h"
 #include "support/sim_engine.h"
 
 using namespace bk;
@@ -102,4 +105,36 @@ TEST_CASE("an exclusive lane is booted once at a time; the lock lasts as long as
   CHECK(launch(*launcher, kSim, dir));
   launcher.reset();
   CHECK(launch(*other, kSim, dir));
+}
+
+TEST_CASE("lanes that may run side by side name each other, and a killed one is forgotten") {
+  const TempDir dir;
+  CHECK(other_lanes(dir.path()).empty());
+  const auto mine = LaneMark::put(dir.path(), "sim");
+  REQUIRE(mine);
+  CHECK(other_lanes(dir.path()).empty());
+  int said[2];
+  REQUIRE(pipe(said) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto theirs = LaneMark::put(dir.path(), "llama-cpp");
+    const std::vector<std::string> seen = other_lanes(dir.path());
+    const bool ok = theirs && seen.size() == 1 && seen.front().starts_with("lane sim of ");
+    (void)!write(said[1], ok ? "y" : "n", 1);
+    pause();
+  }
+  REQUIRE(child > 0);
+  char answer = 0;
+  REQUIRE(read(said[0], &answer, 1) == 1);
+  CHECK(answer == 'y');
+  const auto others = other_lanes(dir.path());
+  REQUIRE(others.size() == 1);
+  CHECK_THAT(others.front(),
+             Catch::StartsWith("lane llama-cpp of ") && Catch::Contains("pid " + std::to_string(child) + ", since 20"));
+  REQUIRE(kill(child, SIGKILL) == 0);
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(other_lanes(dir.path()).empty());
+  close(said[0]);
+  close(said[1]);
 }
