@@ -1,13 +1,72 @@
 #include "slice.h"
 
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
 #include "base/file.h"
+#include "base/json.h"
+#include "lanes.h"
 #include "trace/source.h"
 
 namespace bk::census {
 namespace {
 
+struct SliceEvent {
+  std::string json;
+  std::string ph, pid, tid;  ///< pid and tid as JSON
+  Span span;
+};
+
+using Track = std::pair<std::string, std::string>;
+
+std::string tid_of_lane(const Json& tid, std::size_t lane) {
+  return fmt::format("{}, lane {}", tid.as_string().value_or(tid.dump()), lane + 1);
+}
+
 bool is_metadata(std::string_view json) {
   return json.find("\"ph\": \"M\"") != std::string_view::npos || json.find("\"ph\":\"M\"") != std::string_view::npos;
+}
+
+Json parsed(std::string_view json) { return parse_json(json).value_or(Json()); }
+
+/// Viewers leave out an event that begins within another one of its track and outlasts it, as a kernel does that is
+/// launched before the one before it has ended. Such events, and the arrows to them, get a track of their own.
+void give_lanes(std::vector<SliceEvent>& events) {
+  std::map<Track, std::vector<std::size_t>> tracks;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events[i].ph == "X") tracks[{events[i].pid, events[i].tid}].push_back(i);
+  }
+  std::map<std::tuple<std::string, std::string, std::int64_t>, std::size_t> moved;
+  std::set<std::tuple<std::string, std::string, std::size_t>> added;
+  for (const auto& [track, members] : tracks) {
+    std::vector<Span> spans;
+    for (const std::size_t i : members) spans.push_back(events[i].span);
+    const std::vector<std::size_t> lanes = nested_lanes(spans);
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      if (lanes[m] == 0) continue;
+      moved[{track.first, track.second, spans[m].begin_ns}] = lanes[m];
+      added.insert({track.first, track.second, lanes[m]});
+    }
+  }
+  for (SliceEvent& event : events) {
+    if (event.ph == "M") continue;
+    const auto found = moved.find({event.pid, event.tid, event.span.begin_ns});
+    if (found == moved.end()) continue;
+    Json json = parsed(event.json);
+    json.set("tid", tid_of_lane(json["tid"], found->second));
+    event.json = json.dump();
+  }
+  for (const auto& [pid, tid, lane] : added) {
+    const std::string name = tid_of_lane(parsed(tid), lane);
+    Json json, args;
+    args.set("name", name);
+    json.set("ph", "M").set("name", "thread_name").set("pid", parsed(pid)).set("tid", name).set("args", args);
+    events.push_back({json.dump(), "M", pid, tid, {}});
+  }
 }
 
 }  // namespace
@@ -17,18 +76,21 @@ Status write_slice(const std::string& path, trace::ReadOptions options, const tr
   options.all = true;
   BK_ASSIGN(auto source, trace::open_source(path));
   trace::Reader reader(std::move(source), options);
-  std::string text = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
-  bool first = true;
+  std::vector<SliceEvent> events;
   for (trace::Event event;;) {
     auto more = reader.next(event);
     if (!more) return fail(more.error().code, more.error().what, path + ", " + more.error().where);
     if (!*more) break;
-    const bool inside = event.ts_ns < step.end_ns && event.ts_ns + event.dur_ns >= step.begin_ns;
+    const Span span{event.ts_ns, event.ts_ns + event.dur_ns};
+    const bool inside = span.begin_ns < step.end_ns && span.end_ns >= step.begin_ns;
     if (!inside && !is_metadata(event.json)) continue;
-    if (!first) text += ",\n";
-    first = false;
-    text += event.json;
+    const Json json = parsed(event.json);
+    events.push_back(
+        {std::string(event.json), json["ph"].as_string().value_or(""), json["pid"].dump(), json["tid"].dump(), span});
   }
+  give_lanes(events);
+  std::string text = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
+  for (std::size_t i = 0; i < events.size(); ++i) text += (i == 0 ? "" : ",\n") + events[i].json;
   text += "\n]}\n";
   return write_file_atomic(out, text);
 }

@@ -1,9 +1,13 @@
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "lanes.h"
 #include "run.h"
 #include "support/priority_after.h"
 
@@ -157,6 +161,53 @@ TEST_CASE("a slice is a trace again") {
   const Json json = json_of({slice});
   CHECK(json["kernels"].as_int().value_or(0) >= 446);
   CHECK(json["kernels"].as_int().value_or(0) < 460);
+}
+
+TEST_CASE("in a slice, events of one track are apart or nest, and none is lost") {
+  TempDir dir;
+  const std::string path = (dir.path() / "slice.json").string();
+  REQUIRE(run_census({kVllm, "--perfetto", path}).code == 0);
+  const auto text = read_file(path);
+  REQUIRE(text);
+  const auto slice = parse_json(*text);
+  REQUIRE(slice);
+  std::map<std::pair<std::string, std::string>, std::vector<census::Span>> tracks;
+  std::map<std::string, std::string> names;  // of lanes
+  std::set<std::pair<std::string, double>> starts, arrows;
+  const auto ns = [](const Json& us) { return std::llround(us.as_double().value_or(-1) * 1e3); };
+  for (const Json& event : (*slice)["traceEvents"].items()) {
+    const std::string ph = event["ph"].as_string().value_or(""), tid = event["tid"].dump();
+    const bool on_lane = tid.find("lane 2") != std::string::npos;
+    if (ph == "X") tracks[{event["pid"].dump(), tid}].push_back({ns(event["ts"]), ns(event["ts"]) + ns(event["dur"])});
+    if (ph == "X" && on_lane) starts.insert({tid, event["ts"].as_double().value_or(0)});
+    if (ph == "f" && on_lane) arrows.insert({tid, event["ts"].as_double().value_or(0)});
+    if (ph == "M" && on_lane) names[tid] = event["args"]["name"].as_string().value_or("");
+  }
+  for (const auto& [track, spans] : tracks) {
+    CAPTURE(track.second);
+    for (const std::size_t lane : census::nested_lanes(spans)) REQUIRE(lane == 0);
+  }
+  // Eight kernels are launched before the one before them has ended.
+  CHECK(starts.size() == 8);
+  CHECK(arrows == starts);
+  CHECK(names == std::map<std::string, std::string>{{"\"7, lane 2\"", "7, lane 2"}});
+}
+
+TEST_CASE("spans get lanes on which they are apart or nest") {
+  struct Case {
+    std::vector<census::Span> spans;
+    std::vector<std::size_t> lanes;
+  };
+  const Case cases[] = {{{}, {}},
+                        {{{0, 10}, {10, 20}}, {0, 0}},
+                        {{{2, 5}, {0, 10}, {5, 10}}, {0, 0, 0}},
+                        {{{0, 10}, {9, 12}, {12, 15}}, {0, 1, 0}},
+                        {{{0, 10}, {5, 15}, {6, 20}, {7, 9}}, {0, 1, 2, 0}},
+                        {{{0, 10}, {0, 10}, {4, 4}}, {0, 0, 0}}};
+  for (const Case& c : cases) {
+    CAPTURE(c.spans.size());
+    CHECK(census::nested_lanes(c.spans) == c.lanes);
+  }
 }
 
 TEST_CASE("a page stands alone: no script, no other file, no network") {
