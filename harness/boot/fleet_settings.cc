@@ -57,6 +57,22 @@ Status take_mounts(Profile& profile, const std::string& value) {
   return {};
 }
 
+/// What a boot says itself cannot be said twice: docker and podman refuse a second network, and an engine that is
+/// detached, renamed or restarted by others is nobody's.
+Status take_container_flags(Profile& profile, const std::string& value) {
+  BK_ASSIGN(const auto words, split_words(value));
+  for (const std::string& word : words) {
+    const std::string flag = word.substr(0, word.find('='));
+    for (const char* own :
+         {"--network", "--net", "--name", "--rm", "--init", "--entrypoint", "--detach", "-d", "--restart"}) {
+      if (flag != own) continue;
+      return fail(Errc::kUsage, fmt::format("CONTAINER_FLAGS holds {}, which a boot sets itself or cannot have", own));
+    }
+  }
+  profile.container_flags = value;
+  return {};
+}
+
 Status take_ssh_config(Profile& profile, const std::string& value) {
   BK_TRY(check_rooted("SSH_CONFIG", value));
   profile.ssh_config = value;
@@ -85,7 +101,7 @@ Status apply_fleet_setting(Profile& profile, const std::string& key, const std::
     }
   }
   if (key == "WORKER_COMMAND") profile.worker_command = value;
-  if (key == "CONTAINER_FLAGS") profile.container_flags = value;
+  if (key == "CONTAINER_FLAGS") return take_container_flags(profile, value);
   if (key == "EXCLUSIVE") {
     if (value != "yes" && value != "no") return fail(Errc::kUsage, "EXCLUSIVE is yes or no");
     profile.exclusive = value == "yes";

@@ -2,13 +2,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "base/file.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "boot/arm.h"
 #include "boot/preflight.h"
 #include "boot/ssh.h"
+#include "boot/words.h"
 
 using namespace bk;
 using namespace bk::boot;
@@ -114,6 +117,47 @@ TEST_CASE("docker's own command line understands every word") {
     CHECK_FALSE(ran->exit.ok());
     CHECK(ran->err.find("nonexistent/docker.sock") != std::string::npos);
     CHECK(ran->err.find("unknown") == std::string::npos);
+  }
+}
+
+/// As a boot on nodes makes it, for the rank's command of a shipped lane.
+Container shipped(const std::string& lane, int rank) {
+  const auto profile = load_profile(std::string(BK_SOURCE_DIR) + "/profiles/" + lane + ".env", ".", {});
+  REQUIRE(profile);
+  const auto arm = make_arm(*profile, "base", {});
+  REQUIRE(arm);
+  BootVariables variables;
+  variables.port = profile->port;
+  variables.rank = rank;
+  variables.node_count = 4;
+  const auto command = resolve_command(*profile, *arm, variables);
+  REQUIRE(command);
+  Container container = full(profile->runtime);
+  container.flags = split_words(profile->container_flags).value();
+  // Of a device the parser asks the daemon for its system, before it reads on.
+  const auto device = std::find(container.flags.begin(), container.flags.end(), "--device");
+  if (device != container.flags.end()) container.flags.erase(device, device + 2);
+  container.mounts = profile->mounts;
+  container.image = profile->image;
+  container.env = command->env;
+  container.command = command->argv;
+  return container;
+}
+
+TEST_CASE("the shipped lanes' containers are such that docker's own command line takes them") {
+  if (!run_captured({{"docker", "--version"}, {}, "", "", false}, 20 * kSecond)) {
+    std::puts("docker is not installed: its parser was not asked");
+    return;
+  }
+  const std::map<std::string, std::string> nowhere = {{"DOCKER_HOST", "unix:///nonexistent/docker.sock"}};
+  for (const char* lane : {"dsv4", "glm53", "qwen38"}) {
+    for (const int rank : {0, 3}) {
+      const auto argv = run_argv(shipped(lane, rank));
+      const auto ran = run_captured({argv, nowhere, "", "", false}, 20 * kSecond);
+      REQUIRE(ran);
+      CAPTURE(lane, argv, ran->err);
+      CHECK_THAT(complaint(ran->err), Catch::Contains("nonexistent/docker.sock"));
+    }
   }
 }
 

@@ -96,6 +96,8 @@ std::vector<Hostile> listed_profiles() {
       {"IMAGE_ID=sha256:12", "64 lower-case hex digits"},
       {"MOUNTS=/a:/b", "HOST:CONTAINER:ro"},
       {"MOUNTS=/a:/b:rw,z", "HOST:CONTAINER:ro"},
+      {"CONTAINER_FLAGS=\"--gpus all --network host\"", "CONTAINER_FLAGS holds --network"},
+      {"CONTAINER_FLAGS=--name=x", "CONTAINER_FLAGS holds --name"},
       {"SSH_CONFIG=config", "SSH_CONFIG is an absolute path"},
       {"EXCLUSIVE=1", "EXCLUSIVE is yes or no"},
   };
