@@ -141,6 +141,29 @@ Exit Process::stop(Nanos grace) {
   return wait();
 }
 
+namespace {
+
+/// Writes to a pipe whose reader may have ended: EPIPE comes back, where the signal would end this process.
+ssize_t write_to_child(int fd, std::string_view bytes) {
+  sigset_t broken, before, pending;
+  sigemptyset(&broken);
+  sigaddset(&broken, SIGPIPE);
+  sigpending(&pending);
+  pthread_sigmask(SIG_BLOCK, &broken, &before);
+  const ssize_t n = write(fd, bytes.data(), bytes.size());
+  const int error = errno;
+  if (n < 0 && error == EPIPE && sigismember(&pending, SIGPIPE) == 0) {
+    constexpr timespec kNow{};
+    while (sigtimedwait(&broken, nullptr, &kNow) < 0 && errno == EINTR) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return n;
+}
+
+}  // namespace
+
 Result<Captured> run_captured(const Command& command, Nanos limit, const std::string& input) {
   int in[2], out[2], err[2];
   if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
@@ -175,7 +198,7 @@ Result<Captured> run_captured(const Command& command, Nanos limit, const std::st
       if (n == 0) close(std::exchange(fds[i].fd, -1));
     }
     if (fds[2].fd >= 0 && fds[2].revents != 0) {
-      const ssize_t n = write(fds[2].fd, left.data(), left.size());
+      const ssize_t n = write_to_child(fds[2].fd, left);
       if (n > 0) left.remove_prefix(static_cast<std::size_t>(n));
       if (left.empty() || (n < 0 && errno != EAGAIN && errno != EINTR)) close(std::exchange(fds[2].fd, -1));
     }

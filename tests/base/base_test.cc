@@ -72,6 +72,14 @@ TEST_CASE("a process reports its exit, its output, and why it could not start") 
   CHECK(slow.error().code == Errc::kTimeout);
 }
 
+TEST_CASE("a process that ends without reading its input leaves this one alone") {
+  const auto ended = run_captured({{"sh", "-c", "exec <&-; echo done; sleep 0.1; exit 3"}, {}, "", "", false},
+                                  10 * kSecond, std::string(std::size_t{1} << 20U, 'x'));
+  REQUIRE(ended);
+  CHECK(ended->out == "done\n");
+  CHECK(ended->exit.code == 3);
+}
+
 TEST_CASE("stopping a process ends its whole group, also one that ignores SIGTERM") {
   TempDir dir;
   const std::string log = (dir.path() / "log").string();
