@@ -143,6 +143,8 @@ Result<cli::ExitCode> run_ranks(cli::Streams& streams, const cli::Args& args) {
       "others waited for it by as much as they were in it for longer. The ranks' clocks need not agree. Exit code 4 "
       "when the ranks' collectives do not match.");
   options.add_to(app, Options::Takes::kTraces);
+  std::int64_t skip = 1;
+  app.option("--skip", skip, "first collectives to leave out, in which ranks wait for captures to begin").at_least(0);
   app.example("census ranks rank*.json.gz", "rank 0 is the first file");
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, args));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
@@ -154,7 +156,7 @@ Result<cli::ExitCode> run_ranks(cli::Streams& streams, const cli::Args& args) {
     BK_ASSIGN(trace::Recording recording, std::move(read));
     recordings.push_back(std::move(recording));
   }
-  const trace::Ranks ranks = trace::compare_ranks(recordings, rules);
+  const trace::Ranks ranks = trace::compare_ranks(recordings, rules, static_cast<std::size_t>(skip));
   BK_TRY(write(streams, options, ranks_page(ranks)));
   return ranks.straggler ? cli::ExitCode::kDone : cli::ExitCode::kInconclusive;
 }

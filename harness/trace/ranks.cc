@@ -48,9 +48,14 @@ std::string mismatch(const std::vector<Recording>& recordings, const std::vector
   return "";
 }
 
-void compare(Ranks& result, const std::vector<std::vector<Slice>>& all) {
-  result.compared = all.front().size();
-  for (std::size_t i = 0; i < result.compared; ++i) {
+void compare(Ranks& result, const std::vector<std::vector<Slice>>& all, std::size_t skip) {
+  const std::size_t count = all.front().size();
+  if (count <= skip) {
+    result.reason = fmt::format("of {} collectives the first {} are left out", count, skip);
+    return;
+  }
+  result.compared = count - skip;
+  for (std::size_t i = skip; i < count; ++i) {
     std::size_t last = 0;
     for (std::size_t r = 1; r < all.size(); ++r) {
       if (all[r][i].dur_ns < all[last][i].dur_ns) last = r;
@@ -71,7 +76,7 @@ void compare(Ranks& result, const std::vector<std::vector<Slice>>& all) {
 
 }  // namespace
 
-Ranks compare_ranks(const std::vector<Recording>& recordings, const Rules& rules) {
+Ranks compare_ranks(const std::vector<Recording>& recordings, const Rules& rules, std::size_t skip) {
   Ranks result;
   std::vector<std::vector<Slice>> all;
   for (const Recording& recording : recordings) {
@@ -86,7 +91,7 @@ Ranks compare_ranks(const std::vector<Recording>& recordings, const Rules& rules
     result.ranks.push_back(std::move(rank));
   }
   result.reason = recordings.size() < 2 ? "one rank has nobody to wait for" : mismatch(recordings, all);
-  if (result.reason.empty()) compare(result, all);
+  if (result.reason.empty()) compare(result, all, skip);
   return result;
 }
 

@@ -24,13 +24,15 @@ struct Ranks {
     std::vector<double> waited_for_us;  ///< by rank
   };
   std::vector<Rank> ranks;
-  std::uint64_t compared = 0;  ///< collectives
+  std::uint64_t compared = 0;  ///< collectives, without those that were left out
   /// The rank that the others waited for longest; nothing when no collective could be compared.
   std::optional<std::size_t> straggler;
   std::string reason;  ///< why nothing was compared; empty otherwise
 };
 
-/// Collectives are the kernels that the rules call allreduce, else those of the group comms.
-[[nodiscard]] Ranks compare_ranks(const std::vector<Recording>& recordings, const Rules& rules);
+/// Collectives are the kernels that the rules call allreduce, else those of the group comms. The first `skip` of each
+/// rank are left out: captures do not begin at one moment, and a rank that began early waits in its first one for all
+/// of that.
+[[nodiscard]] Ranks compare_ranks(const std::vector<Recording>& recordings, const Rules& rules, std::size_t skip);
 
 }  // namespace bk::trace

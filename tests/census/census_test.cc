@@ -273,12 +273,13 @@ TEST_CASE("eight ranks: the one that is shortest in the collectives is waited fo
   TempDir dir;
   cli::Args args{"ranks"};
   for (int rank = 0; rank < 8; ++rank) {
-    // Rank 5 comes last to both collectives; everybody else is in them for longer.
-    const std::string dur = rank == 5 ? "10" : std::to_string(30 + rank);
+    // The capture of rank 2 began last. Rank 5 comes last to both collectives after the first; everybody else is in
+    // them for longer.
+    const std::string first = rank == 2 ? "10" : "9000", dur = rank == 5 ? "10" : std::to_string(30 + rank);
     std::string text = "[";
-    for (const char* ts : {"100", "300"}) {
+    for (const auto& [ts, us] : {std::pair("0", first), std::pair("10000", dur), std::pair("20000", dur)}) {
       text += R"({"ph":"X","cat":"kernel","name":"ncclDevKernel_AllReduce_Sum","tid":7,"ts":)" + std::string(ts) +
-              R"(,"dur":)" + dur + "},";
+              R"(,"dur":)" + us + "},";
     }
     const std::string path = (dir.path() / ("rank" + std::to_string(rank) + ".json")).string();
     REQUIRE(write_file_atomic(path, text));
@@ -291,13 +292,18 @@ TEST_CASE("eight ranks: the one that is shortest in the collectives is waited fo
   CHECK(json["ranks"].items()[5]["last_to"].as_int() == 2);
   CHECK(json["ranks"].items()[7]["waited_us"].as_double() == 54.0);
   CHECK(json["ranks"].items()[7]["waited_for_5_us"].as_double() == 54.0);
+  cli::Args with_first = args;
+  with_first.insert(with_first.end(), {"--skip", "0"});
+  CHECK(json_of(with_first)["straggler"].as_int() == 2);
+  CHECK(json_of(with_first)["collectives_compared"].as_int() == 3);
   args.back() = kToy;
   CHECK(run_census(args).code == 4);
 }
 
 TEST_CASE("two real ranks: the one that starts its collectives last is waited for") {
   const std::string torch = kFixtures + "traces/torch-2.11.0-";
-  const Json json = json_of({"ranks", torch + "rank0.pt.trace.json.gz", torch + "rank1.pt.trace.json.gz"});
+  const Json json =
+      json_of({"ranks", torch + "rank0.pt.trace.json.gz", torch + "rank1.pt.trace.json.gz", "--skip", "0"});
   CHECK(json["collectives_compared"].as_int() == 16);
   // Both ran on one clock: by their start times, rank 0 came 2.0 to 171 ms after rank 1 to each of the sixteen.
   CHECK(json["straggler"].as_int() == 0);

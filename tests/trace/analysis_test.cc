@@ -243,15 +243,17 @@ TEST_CASE("the rank that is shortest in a collective came last") {
   recordings.push_back(twelve_steps(30));
   recordings.push_back(twelve_steps(12));
   recordings.push_back(twelve_steps(20));
-  const Ranks ranks = compare_ranks(recordings, rules_of(kRules));
+  const Ranks ranks = compare_ranks(recordings, rules_of(kRules), 0);
   CHECK(ranks.compared == 12);
   CHECK(ranks.straggler == 1);
   CHECK(ranks.ranks[1].last == 12);
   CHECK(ranks.ranks[1].waited_us == 0);
   CHECK(ranks.ranks[0].waited_for_us == std::vector<double>{0, 216, 0});
   CHECK(ranks.ranks[2].waited_us == Approx(96));
+  CHECK(compare_ranks(recordings, rules_of(kRules), 5).compared == 7);
+  CHECK(compare_ranks(recordings, rules_of(kRules), 12).reason == "of 12 collectives the first 12 are left out");
   recordings.push_back(TraceBuilder().kernel("allreduce", 0, 1).recording());
-  const Ranks odd = compare_ranks(recordings, rules_of(kRules));
+  const Ranks odd = compare_ranks(recordings, rules_of(kRules), 0);
   CHECK_FALSE(odd.straggler);
   CHECK(odd.reason.find("12 collectives") != std::string::npos);
 }
