@@ -77,6 +77,12 @@ void print_rules(std::ostream& out, const Rules& rules, const Options& options, 
   for (const Detection& each : detections(rules)) {
     fmt::print(out, "rules: {:<36} seen within {:>8}  {}\n", each.what, human_duration(to_s(each.at_most)), each.sum);
   }
+  fmt::print(out,
+             "rules: {:<36} named before the third launch without {} of health; launches wait {}, doubling to {}\n",
+             "flapping", human_duration(to_s(rules.stable_after)), human_duration(to_s(rules.pause_first)),
+             human_duration(to_s(rules.pause_longest)));
+  fmt::print(out, "rules: {:<36} no fault below {}\n", "an ingest that blocks new requests",
+             human_duration(to_s(rules.chat_limit)));
 }
 
 /// The lane as its lock names it: by address, which no two engines share, or by profile.

@@ -237,6 +237,9 @@ TEST_CASE("a knob without evidence is named, and the rules can be read beforehan
   CHECK(ran->exit.code == 0);
   for (const Detection& each : detections(Rules{})) CHECK_THAT(ran->out, Catch::Contains(each.what));
   CHECK_THAT(ran->out, Catch::Contains("16m 30s  3 x (30 + 300) s"));
+  CHECK_THAT(ran->out, Catch::Contains("named before the third launch without 30m 00s of health; launches wait 30.0 s, "
+                                       "doubling to 15m 00s"));
+  CHECK_THAT(ran->out, Catch::Contains("no fault below 5m 00s"));
   CHECK_FALSE(std::filesystem::exists(lane.dir() / "dry"));
 }
 
