@@ -76,6 +76,11 @@ def mhc_head(job):
         at(job.out, job.t, job.h)[token] = (pre @ x[token]).bfloat16()
 
 
+def moe_gate(job):
+    x, w = rows(job.x, job.m, job.k, job.x_stride, torch.bfloat16).double(), at(job.w, job.n, job.k).double()
+    at(job.logits, job.m, job.n, dtype=torch.float32).copy_(x @ w.T)
+
+
 def indexer_query(job):
     q = at(job.q, job.t, 64, 128).float().clone()
     weight = at(job.weight, job.t, 64, dtype=torch.bfloat16 if job.weight_bf16 else torch.float32).float()
@@ -140,7 +145,7 @@ def swa_windows(job):
         at(job.lengths, job.t, dtype=torch.int32)[place] = len(seen)
 
 
-ENTRIES = {entry.__name__: entry for entry in (mhc_pre, mhc_post, mhc_post_pre, mhc_head, indexer_query, fp8_quantise, fp8_head, topk_select,
+ENTRIES = {entry.__name__: entry for entry in (moe_gate, mhc_pre, mhc_post, mhc_post_pre, mhc_head, indexer_query, fp8_quantise, fp8_head, topk_select,
                                                markov_topk, swa_windows)}
 REPEATED = torch.library.custom_op
 
@@ -172,6 +177,26 @@ class OnHost(unittest.TestCase):
 
 
 OPERATORS = []
+
+
+class Gate(OnHost):
+    def test_the_prewarm_agrees_and_a_wrong_logit_is_found(self):
+        module = self.load("moe_gate_sm121")
+        gate, so = types.SimpleNamespace(weight=torch.randn(32, 256).bfloat16()), types.SimpleNamespace(bk_moe_workspace_bytes=Bytes())
+        op = module.make_op(so)
+        self.assertEqual(module.prepare(gate, so, op).numel(), 64)
+        self.spoil = lambda entry, job: at(job.logits, 1, dtype=torch.float32).add_(0.01)
+        with self.assertRaisesRegex(Exception, "does not agree"):
+            module.prepare(gate, so, op)
+
+
+class Bytes:
+    """Stands for a C function that gives a size."""
+
+    restype = None
+
+    def __call__(self, _):
+        return 64
 
 
 class Mhc(OnHost):

@@ -27,8 +27,7 @@ def make_op(so):
     def moe_gate(x: torch.Tensor, w: torch.Tensor, workspace: torch.Tensor) -> torch.Tensor:
         logits = torch.empty((x.shape[0], w.shape[0]), dtype=torch.float32, device=x.device)
         gate = Gate(x.data_ptr(), w.data_ptr(), logits.data_ptr(), workspace.data_ptr(), x.stride(0), x.shape[0], w.shape[0], w.shape[1])
-        stream = c.c_void_p(torch.cuda.current_stream(x.device).cuda_stream)
-        bk_kernels.check(so.bk_moe_gate(c.byref(gate), stream), "bk_moe_gate")
+        bk_kernels.launch(so, "bk_moe_gate", x.device, gate)
         return logits
 
     @moe_gate.register_fake
