@@ -62,11 +62,12 @@ class PodmanHere {
 
   void configure() {
     const std::string dir = dir_.path().string();
-    REQUIRE(
-        write_file_atomic(dir + "/containers.conf",
-                          "[containers]\ncgroups = \"disabled\"\n"
-                          "default_ulimits = [\"nofile=1024:1024\", \"nproc=4096:4096\"]\n"
-                          "[engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"none\"\nruntime = \"crun\"\n"));
+    REQUIRE(write_file_atomic(dir + "/containers.conf",
+                              "[containers]\ncgroups = \"disabled\"\n"
+                              "default_ulimits = [\"nofile=1024:1024\", \"nproc=4096:4096\"]\n"
+                              "[engine]\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"none\"\nruntime = \"crun\"\n"
+                              "lock_type = \"file\"\ntmp_dir = \"" +
+                                  dir + "/tmp\"\n"));
     REQUIRE(write_file_atomic(dir + "/storage.conf", "[storage]\ndriver = \"vfs\"\ngraphroot = \"" + dir +
                                                          "/store\"\nrunroot = \"" + dir + "/run\"\n"));
     configured_ = true;
