@@ -78,6 +78,10 @@ class FleetBoot {
     // Everything that can be refused is, before anything of an older boot is touched.
     auto preflight = std::make_unique<Preflight>(profile_, root_, options_.interrupted);
     const std::size_t count = profile_.nodes.empty() ? 1 : profile_.nodes.size();
+    port_ = options_.port > 0 ? options_.port : profile_.port;
+    if (port_ == 0) {  // on this machine alone: NODES need a PORT
+      BK_ASSIGN(port_, free_port(profile_.host));
+    }
     for (std::size_t rank = 0; rank < count; ++rank) {
       BK_ASSIGN(Command command, command_of(static_cast<int>(rank), static_cast<int>(count)));
       commands_.push_back(std::move(command));
@@ -85,7 +89,7 @@ class FleetBoot {
     BK_TRY(make_directories(log_.parent_path()));
     BK_ASSIGN(checked_, preflight->run());
     BK_ASSIGN(Json cleared, preflight->clear(pid_file_of(profile_)));
-    BootFacts facts = facts_before_start(profile_, arm_, commands_.front(), options_, profile_.port);
+    BootFacts facts = facts_before_start(profile_, arm_, commands_.front(), options_, port_);
     facts.fingerprint.set("nodes", preflight->nodes()).set("memory_before", std::move(cleared));
     facts.fingerprint.set("overlay_release", checked_.release.empty() ? Json() : Json(checked_.release));
     facts.fingerprint.set("image_id", checked_.image_id.empty() ? Json() : Json(checked_.image_id));
@@ -110,7 +114,7 @@ class FleetBoot {
 
   Result<Command> command_of(int rank, int count) {
     BootVariables variables;
-    variables.port = profile_.port;
+    variables.port = port_;
     variables.seed = options_.seed;
     variables.boot_index = options_.boot_index;
     variables.bin_dir = bin_dir_of(options_);
@@ -172,6 +176,7 @@ class FleetBoot {
   const LaunchOptions& options_;
   fs::path root_;
   fs::path log_;
+  int port_ = 0;
   std::vector<Command> commands_;
   Checked checked_;
 };

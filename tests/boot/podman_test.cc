@@ -41,8 +41,8 @@ struct LaneInPodman {
         "COMMAND='/bin/sh -c \"cat /opt/pkg/a.txt /opt/pkg/new.txt; (echo x >/opt/pkg/a.txt) 2>/dev/null && echo "
         "written || echo read-only; test $BK_KEY && echo has a key; exec /opt/bk/sim-engine --port {PORT} --knob "
         "GATEFUSE={GATEFUSE}\"'\nRUNTIME=podman\nIMAGE=localhost/bk:1\nREADY_TIMEOUT_S=60\nSTOP_GRACE_S=5\n"
-        "MODULES=m\nTARGET_PREFIX=/opt/pkg\nAPI_KEY_ENV=BK_KEY\nPORT=" +
-        std::to_string(port) + "\nDEPLOY_DIR=" + (dir.path() / "deploy").string() +
+        "MODULES=m\nTARGET_PREFIX=/opt/pkg\nAPI_KEY_ENV=BK_KEY\nDEPLOY_DIR=" +
+        (dir.path() / "deploy").string() +
         "\nGATEFUSE=1\nGATEFUSE.values=\"0 1\"\nGATEFUSE.proof='log: ^proof GATEFUSE={VALUE}$'\n"
         "MARK=7\nMARK.any=yes\nMARK.env=BK_MARK\nMARK.proof=\"environ: BK_MARK\"\n" +
         more;
@@ -51,9 +51,10 @@ struct LaneInPodman {
     REQUIRE(parsed);
     return *parsed;
   }
-  [[nodiscard]] Result<std::unique_ptr<Booted>> boot(const Profile& profile) const {
+  [[nodiscard]] Result<std::unique_ptr<Booted>> boot(const Profile& profile, int port = 0) const {
     BK_ASSIGN(const Arm arm, make_arm(profile, "cand", {{"MARK", "9"}}));
     LaunchOptions options;
+    options.port = port;
     options.log_file = dir.path() / "engine.log";
     options.bin_dir = BK_BIN_DIR;
     options.api_key = key;
@@ -66,8 +67,6 @@ struct LaneInPodman {
     CHECK(holds(booted.error().what, said));
   }
   [[nodiscard]] std::string log() const { return read_file(dir.path() / "engine.log").value_or(""); }
-
-  const int port = free_port("127.0.0.1").value();
 };
 
 }  // namespace
@@ -86,6 +85,8 @@ TEST_CASE("an engine in a real container sees the overlay, read-only, and proves
     CHECK(proof.ok);
   }
   CHECK(facts.confirmed.at("MARK") == "9");
+  CHECK(facts.port > 0);
+  CHECK(facts.endpoint.base_url.ends_with(":" + std::to_string(facts.port)));
   CHECK(facts.fingerprint["overlay_release"].as_string() == "r");
   CHECK(facts.fingerprint["image_id"].as_string().value_or("").size() >= 64);
   CHECK_FALSE(holds(facts.fingerprint.dump(), lane.key));
@@ -94,6 +95,20 @@ TEST_CASE("an engine in a real container sees the overlay, read-only, and proves
   CHECK(lane.podman.running().empty());
   // The image's own file is what it was.
   CHECK(lane.podman.podman({"run", "--rm", "--entrypoint", "cat", "localhost/bk:1", "/opt/pkg/a.txt"}).out == "old\n");
+}
+
+TEST_CASE("a container's port is the caller's, else the profile's, else a free one", "[.podman]") {
+  BK_NEEDS_PODMAN();
+  const LaneInPodman lane;
+  const int of_profile = free_port("127.0.0.1").value(), of_caller = free_port("127.0.0.1").value();
+  const Profile profile = lane.profile("PORT=" + std::to_string(of_profile) + "\n");
+  for (const auto& [asked, got] : {std::pair(0, of_profile), std::pair(of_caller, of_caller)}) {
+    auto booted = lane.boot(profile, asked);
+    INFO((booted ? std::string() : booted.error().text()) << lane.log());
+    REQUIRE(booted);
+    CHECK((*booted)->facts().port == got);
+    CHECK((*booted)->stop());
+  }
 }
 
 TEST_CASE("an image that does not fit stops a boot before the lane's old container is touched", "[.podman]") {
