@@ -69,7 +69,7 @@ Result<Arm> make_arm(const Profile& profile, const std::string& label, const Kno
                   label + " arm");
     }
     if (auto status = knob->check(value); !status) return fail(Errc::kUsage, status.error().what, label + " arm");
-    arm.resolved[name] = value;
+    arm.set[name] = arm.resolved[name] = knob->canonical(value);
   }
   KnobMap passed;
   for (const Knob& knob : profile.knobs) {

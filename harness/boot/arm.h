@@ -19,7 +19,7 @@ namespace bk::boot {
 /// A profile plus explicit knob values.
 struct Arm {
   std::string label;  ///< "base" or "cand"
-  KnobMap set;        ///< what the arm sets itself
+  KnobMap set;        ///< what the arm sets itself, as Knob::canonical() writes it
   KnobMap resolved;   ///< every knob of the profile: the arm's value, else the caller's, else the profile's default
 };
 

@@ -136,6 +136,20 @@ Status Knob::check(const std::string& wanted) const {
   return fail(Errc::kUsage, fmt::format("{}={} is not allowed: {} takes {}", name, wanted, name, allowed_text(*this)));
 }
 
+std::string Knob::canonical(const std::string& wanted) const {
+  const auto number = min && values.empty() ? parse_double(wanted) : std::nullopt;
+  if (!number) return wanted;
+  const auto is_equal = [&](const std::string& text) { return parse_double(text) == number; };
+  if (is_equal(value)) return value;
+  for (const auto& entry : flag_for) {
+    if (is_equal(entry.first)) return entry.first;
+  }
+  for (const auto& entry : proof_for) {
+    if (is_equal(entry.first)) return entry.first;
+  }
+  return fmt::format("{}", *number + 0.0);  // no negative zero
+}
+
 bool Knob::active(const KnobMap& resolved) const {
   const auto own = resolved.find(name);
   if (own == resolved.end() || own->second.empty()) return false;

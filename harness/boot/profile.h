@@ -49,6 +49,9 @@ struct Knob {
 
   /// Whether the knob may have this value; the error names what is allowed.
   [[nodiscard]] Status check(const std::string& wanted) const;
+  /// The one text of a value: numbers between bounds that are equal are one value ("0.1", "1e-1"), written as the
+  /// profile writes it where it does; any other text stands as it is.
+  [[nodiscard]] std::string canonical(const std::string& wanted) const;
   /// Whether it reaches the engine when the knobs have these values: it has one itself, and its condition holds.
   [[nodiscard]] bool active(const KnobMap& resolved) const;
 };

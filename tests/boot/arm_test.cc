@@ -90,6 +90,35 @@ TEST_CASE("exactly one knob differs, set by both arms") {
   }
 }
 
+TEST_CASE("numbers between bounds that are equal are one value; other text is not read as a number") {
+  const auto parsed = parse_profile(
+      "COMMAND=engine\nHEAT=0.90\nHEAT.range=0.0..2.0\nHEAT.flag=\"--heat {VALUE}\"\nHEAT.flag.0=\"--cold\"\n"
+      "RELEASE=1.1\nRELEASE.values=\"1.1 1.10\"\nRELEASE.env=REL\nTAG=1\nTAG.any=yes\nTAG.env=TAG\n",
+      "/r/profiles/p.env", {});
+  INFO((parsed ? std::string() : parsed.error().text()));
+  REQUIRE(parsed);
+  const auto made = [&](const std::string& knob, const std::string& value) {
+    const auto arm = make_arm(*parsed, "base", {{knob, value}});
+    REQUIRE(arm);
+    CHECK(arm->set == KnobMap{{knob, arm->resolved.at(knob)}});
+    return *arm;
+  };
+  struct Row {
+    const char *knob, *value, *text;
+  };
+  const Row rows[] = {{"HEAT", "1e-1", "0.1"},     {"HEAT", "0.1", "0.1"},  {"HEAT", "0.10", "0.1"},
+                      {"HEAT", "9e-1", "0.90"},    {"HEAT", "2", "2"},      {"HEAT", "-0", "0"},
+                      {"RELEASE", "1.10", "1.10"}, {"TAG", "1e-1", "1e-1"}, {"TAG", "0.1", "0.1"}};
+  for (const Row& row : rows) {
+    CAPTURE(row.knob, row.value);
+    CHECK(made(row.knob, row.value).resolved.at(row.knob) == row.text);
+  }
+  CHECK_THAT(differing_knob(made("HEAT", "0.1"), made("HEAT", "1e-1")).error().what, Catch::Contains("arms are equal"));
+  CHECK(arm_hash(*parsed, made("HEAT", "0.1")) == arm_hash(*parsed, made("HEAT", "1e-1")));
+  CHECK(differing_knob(made("RELEASE", "1.1"), made("RELEASE", "1.10")).value() == "RELEASE");
+  CHECK(resolve_command(*parsed, made("HEAT", "0.0"), {})->argv == std::vector<std::string>{"engine", "--cold"});
+}
+
 TEST_CASE("a template becomes argv and environment word by word") {
   const auto command = resolve_command(profile(), arm("base", {{"NOTE", "x'y"}}), {8123, 42, 3, "/opt/bin", "/r"});
   REQUIRE(command);
