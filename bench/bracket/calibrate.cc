@@ -6,6 +6,7 @@
 #include <cmath>
 #include <thread>
 
+#include "base/file.h"
 #include "bracket/calibrate.h"
 #include "calibrate_page.h"
 #include "cli/output.h"
@@ -42,7 +43,28 @@ report::Records records_of(const std::vector<bracket::CellResult>& results) {
   return records;
 }
 
+cli::ExitCode held(const cli::Streams& streams, const bracket::CalibrationFigures& figures, int brackets) {
+  const auto left = bracket::bounds_left(figures, slack(brackets));
+  for (const std::string& sentence : left) fmt::print(streams.err, "calibrate: bound left: {}\n", sentence);
+  return left.empty() ? cli::ExitCode::kDone : cli::ExitCode::kFailed;
+}
+
 }  // namespace
+
+Result<cli::ExitCode> CalibrateCommand::render_former(cli::Streams& streams, report::Format format) const {
+  if (format != report::Format::kMarkdown)
+    return fail(Errc::kUsage, "--from renders a page: add --format md", "--from");
+  BK_ASSIGN(const std::string text, read_file(from_));
+  auto result = calibration_in(text);
+  if (!result) {
+    result.error().where = from_;
+    return fail(result.error());
+  }
+  BK_ASSIGN(cli::Output output, cli::Output::open(streams, flags_.out));
+  output.stream() << calibration_page(*result);
+  BK_TRY(output.close());
+  return held(streams, figures_in(*result), static_cast<int>((*result)["brackets_per_cell"].as_int().value_or(0)));
+}
 
 void CalibrateCommand::register_on(cli::App& app) {
   app.description(
@@ -52,15 +74,20 @@ void CalibrateCommand::register_on(cli::App& app) {
       "Exit code: 0 when every bound holds, 1 when one is left; standard error says which.");
   app.example("bracket calibrate", "the whole table, in minutes");
   app.example("bracket calibrate --brackets 2000 --only aba/", "a short look at some cells");
-  app.example("bracket calibrate --format md --out docs/calibration.md", "the page of the documentation");
+  app.example("bracket calibrate --from calibration.json --format md --out docs/calibration.md",
+              "the page of the documentation from a run's --json");
   app.option("--brackets", brackets_, "simulated brackets in each cell").range(100, 10'000'000).value("N");
   app.option("--only", only_, "only cells whose name begins so").value("NAME").no_default();
   app.option("--threads", threads_, "threads; 0: one a core").range(0, 1024).value("N");
+  app.option("--from", from_, "measure nothing: the page (--format md) of a former run's JSON, or of the ledger's rows")
+      .value("FILE")
+      .no_default();
   flags_.add_to(app, {cli::Common::kSeed, cli::Common::kFormat, cli::Common::kOut, cli::Common::kQuiet});
 }
 
 Result<cli::ExitCode> CalibrateCommand::run(cli::Streams& streams, const cli::Args&) {
   BK_ASSIGN(const report::Format format, report::parse_format(flags_.format));
+  if (!from_.empty()) return render_former(streams, format);
   auto cells = bracket::calibration_cells();
   cells.erase(std::remove_if(cells.begin(), cells.end(), [&](const auto& c) { return c.name.rfind(only_, 0) != 0; }),
               cells.end());
@@ -83,14 +110,13 @@ Result<cli::ExitCode> CalibrateCommand::run(cli::Streams& streams, const cli::Ar
   const Json flat = to_json(figures);
   for (const auto& [key, value] : flat.members()) records.meta.set(key, value);
   if (format == report::Format::kMarkdown) {
-    output.stream() << calibration_page(results, figures, flags_.seed, brackets_);
+    BK_ASSIGN(const Json result, parse_json(report::render(records, report::Format::kJson)));
+    output.stream() << calibration_page(result);
   } else {
     output.stream() << report::render(records, format);
   }
   BK_TRY(output.close());
-  const auto left = bracket::bounds_left(figures, slack(brackets_));
-  for (const std::string& sentence : left) fmt::print(streams.err, "calibrate: bound left: {}\n", sentence);
-  return left.empty() ? cli::ExitCode::kDone : cli::ExitCode::kFailed;
+  return held(streams, figures, brackets_);
 }
 
 }  // namespace bk::bracket_tool

@@ -1,6 +1,7 @@
 #pragma once
 #include "cli/common_flags.h"
 #include "command.h"
+#include "report/format.h"
 
 namespace bk::bracket_tool {
 
@@ -12,8 +13,9 @@ class CalibrateCommand final : public Command {
   Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) override;
 
  private:
+  Result<cli::ExitCode> render_former(cli::Streams& streams, report::Format format) const;
   int brackets_ = 20'000, threads_ = 0;
-  std::string only_;
+  std::string only_, from_;
   cli::CommonFlags flags_;
 };
 

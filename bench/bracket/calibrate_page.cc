@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <vector>
+
+#include "base/text.h"
 #include "report/markdown.h"
 #include "report/number.h"
 
@@ -22,14 +26,15 @@ std::string figures_table(const bracket::CalibrationFigures& figures) {
                                 rows);
 }
 
-std::string cells_table(const std::vector<bracket::CellResult>& results, bracket::Purpose purpose) {
+std::string cells_table(const Json& cells, bracket::Purpose purpose) {
   std::vector<std::vector<std::string>> rows;
-  for (const bracket::CellResult& r : results) {
-    if (r.cell.purpose != purpose || r.brackets == 0) continue;
-    const bool rule = r.cell.judge == bracket::Judge::kRule;
-    const auto only = [&](double value) { return report::fixed(rule ? std::optional(value) : std::nullopt, 2); };
-    rows.push_back({r.cell.name, report::fixed(r.significant_pct(), 2), only(r.called_pct()), only(r.better_pct()),
-                    report::fixed(r.coverage_pct(), 2)});
+  for (const Json& cell : cells.items()) {
+    if (cell["purpose"].as_string() != to_string(purpose)) continue;
+    auto& row = rows.emplace_back();
+    row.push_back(cell["cell"].as_string().value_or(""));
+    for (const char* key : {"significant_pct", "called_pct", "better_pct", "coverage_pct"}) {
+      row.push_back(report::fixed(cell[key].as_double(), 2));
+    }
   }
   if (rows.empty()) return {};
   const Align right = Align::kRight;
@@ -37,20 +42,47 @@ std::string cells_table(const std::vector<bracket::CellResult>& results, bracket
                                 {Align::kLeft, right, right, right, right}, rows);
 }
 
+bool is_calibration(const Json& json) { return json["tool"].as_string() == "bracket calibrate"; }
+
 }  // namespace
 
-std::string calibration_page(const std::vector<bracket::CellResult>& results,
-                             const bracket::CalibrationFigures& figures, std::uint64_t seed, int brackets) {
+bracket::CalibrationFigures figures_in(const Json& result) {
+  const auto figure = [&](const char* name) { return result[name].as_double(); };
+  bracket::CalibrationFigures f;
+  f.false_alarm_max = figure("false_alarm_max"), f.false_alarm_step_max = figure("false_alarm_step_max");
+  f.false_alarm_step_aba_max = figure("false_alarm_step_aba_max");
+  f.coverage_min = figure("coverage_min"), f.coverage_max = figure("coverage_max");
+  f.power_aba_3_5 = figure("power_aba_3_5"), f.power_aba_1_5 = figure("power_aba_1_5");
+  f.power_abba12_3_5 = figure("power_abba12_3_5");
+  f.power_abba12_3_5_significant = figure("power_abba12_3_5_significant");
+  f.ledger_rule_false_alarm = figure("ledger_rule_false_alarm");
+  return f;
+}
+
+Result<Json> calibration_in(std::string_view text) {
+  if (const auto whole = parse_json(text); whole && is_calibration(*whole)) return *whole;
+  std::optional<Json> last;
+  for (const std::string_view line : split_lines(text)) {
+    const auto row = parse_json(line);
+    if (!row || (*row)["table"].as_string() != "calibration") continue;
+    auto result = parse_json((*row)["result_json"].as_string().value_or(""));
+    if (result && is_calibration(*result)) last = std::move(*result);
+  }
+  if (!last) return fail(Errc::kParse, "no calibration in it; `bracket calibrate --json --out FILE` writes one");
+  return *last;
+}
+
+std::string calibration_page(const Json& result) {
   std::string page = fmt::format(
       "# Calibration\n\n"
-      "Rendered by `bracket calibrate --format md --out docs/calibration.md`; edits are lost. {} simulated brackets in "
+      "Rendered by `bracket calibrate --from measurements/general.jsonl --format md --out docs/calibration.md`; edits "
+      "are lost. {} simulated brackets in "
       "each cell, seed {}, nominal 5 %. Boots are normal on the log scale; sd is their deviation in percent. drift3: "
       "3 % from the first boot to the last. luck: raw acceptance of each sample between 25 and 37 %. stalls: one "
       "request in a hundred takes more than three times as long. unequal: 3 to 9 samples a boot instead of 6. step3: "
-      "one step of "
-      "3 % between two boots. history12: 12 earlier base boots.\n\n",
-      brackets, seed);
-  page += figures_table(figures);
+      "one step of 3 % between two boots. history12: 12 earlier base boots.\n\n",
+      result["brackets_per_cell"].as_int().value_or(0), result["seed"].as_string().value_or(""));
+  page += figures_table(figures_in(result));
   page +=
       "\nCoverage is that of plans with one look; the others choose when to stop. Plans judged by history take a drift "
       "beyond it for a possible step and call less. All numbers below are percent.\n\n";
@@ -60,7 +92,7 @@ std::string calibration_page(const std::vector<bracket::CellResult>& results,
       {bracket::Purpose::kPower, "A real effect of the named percent"},
       {bracket::Purpose::kNaive, "Nothing differs, judged by other rules"}};
   for (const auto& [purpose, title] : sections) {
-    const std::string table = cells_table(results, purpose);
+    const std::string table = cells_table(result["rows"], purpose);
     if (!table.empty()) page += fmt::format("## {}\n\n{}\n", title, table);
   }
   page.pop_back();

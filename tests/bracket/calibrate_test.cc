@@ -80,9 +80,15 @@ TEST_CASE("U test: complete separation of 4 and 4") {
   CHECK(u_test_p({1, 3}, {2, 4}) > 0.5);
 }
 
-TEST_CASE("the committed calibration covers every cell and keeps every bound") {
+TEST_CASE("the committed calibration is the page of the ledger's run, covers every cell and keeps every bound") {
   const auto page = read_file(std::string(BK_SOURCE_DIR) + "/docs/calibration.md");
   REQUIRE(page);
+  const auto rows = read_file(std::string(BK_SOURCE_DIR) + "/measurements/general.jsonl");
+  REQUIRE(rows);
+  const auto result = bracket_tool::calibration_in(*rows);
+  REQUIRE(result);
+  CHECK(*page == bracket_tool::calibration_page(*result));
+  CHECK((*result)["rows"].items().size() == calibration_cells().size());
   for (const CalibrationCell& cell : calibration_cells()) {
     CAPTURE(cell.name);
     CHECK(page->find("| " + cell.name + " ") != std::string::npos);
@@ -97,9 +103,19 @@ TEST_CASE("the committed calibration covers every cell and keeps every bound") {
 }
 
 TEST_CASE("the page shows a figure beside its bound") {
-  const CellResult ledger = run_cell(named(kLedgerCell), 100, 1);
-  const std::string page = bracket_tool::calibration_page({ledger}, figures_of({ledger}), 1, 100);
-  CHECK(figure_of(page, "ledger_rule_false_alarm") == ledger.significant_pct());
+  const auto result = parse_json(
+      R"({"tool":"bracket calibrate","seed":"7","brackets_per_cell":100,"ledger_rule_false_alarm":45.5,"rows":[)"
+      R"({"cell":"naive/ledger_rule/sd1.0","purpose":"naive","significant_pct":45.5,"called_pct":null}]})");
+  REQUIRE(result);
+  const std::string page = bracket_tool::calibration_page(*result);
+  CHECK(figure_of(page, "ledger_rule_false_alarm") == 45.5);
+  CHECK_FALSE(figure_of(page, "false_alarm_max"));
   CHECK(page.find("| naive/ledger_rule/sd1.0 ") != std::string::npos);
   CHECK(page.find("at most 5.5") != std::string::npos);
+  CHECK(bracket_tool::calibration_in(result->dump(2))->dump() == result->dump());
+  for (const char* text : {"", "{}", "[1]", "{\"table\":\"calibration\",\"result_json\":\"{}\"}\n"}) {
+    CAPTURE(text);
+    REQUIRE_FALSE(bracket_tool::calibration_in(text));
+    CHECK(bracket_tool::calibration_in(text).error().code == Errc::kParse);
+  }
 }

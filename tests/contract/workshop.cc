@@ -149,6 +149,7 @@ void Workshop::write_inputs() const {
   put("ledger-facts.tsv",
       "date\tlane\taxis\tmetric\tunit\tbase1\tcand\tbase2\tdelta_pct\tacceptance\tverdict\tsource\treason\n"
       "2026-08-08\tdsv4\tONESHOT 0->1\tdecode\ttok/s\t-\t-\t-\t7.5\t-\tadopted\tledger\tone exchange a layer\n");
+  put("calibration.json", R"({"tool": "bracket calibrate", "seed": "1", "brackets_per_cell": 20000, "rows": []})");
   put("notes.txt", std::string(40, 'a') + " some notes that repeat, some notes that repeat, some notes that repeat\n");
   REQUIRE(make_directories(path("docs")));
   REQUIRE(make_directories(path("traces")));

@@ -37,7 +37,7 @@ for program in "$root"/usr/bin/*; do
 done
 [ "$count" -ge 20 ] || die "only $count programs"
 [ ! -e "$root/usr/bin/bk-perf" ] || die "bk-perf is no program for users"
-for file in lib/systemd/system/bracketkit-gate@.service lib/systemd/system/bracketkit-gate@.timer share/bracketkit/profiles/sim.env \
+for file in lib/systemd/system/bracketkit-gate@.service lib/systemd/system/bracketkit-gate@.timer lib/systemd/system/bracketkit-calibrate.service share/bracketkit/profiles/sim.env \
   share/bracketkit/schema/001_initial.sql share/zsh/vendor-completions/_bracketkit share/doc/bracketkit/copyright; do
   [ -f "$root/usr/$file" ] || die "$file is missing"
 done
