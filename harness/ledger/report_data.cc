@@ -24,14 +24,17 @@ Json assessment_json(const store::AssessmentRow& a) {
   j.set("state", a.state).set("code", a.reason_code).set("reason", a.reason);
   j.set("raw", effect_json(a.effect_raw_pct)).set("equal", effect_json(a.effect_equal_acceptance_pct));
   j.set("acceptance", effect_json(a.effect_on_acceptance_points)).set("p", a.p_value).set("drift", a.drift_pct);
+  j.set("why", Json::object()
+                   .set("raw", text_or_null(a.effect_raw_pct.reason))
+                   .set("equal", text_or_null(a.effect_equal_acceptance_pct.reason))
+                   .set("acceptance", text_or_null(a.effect_on_acceptance_points.reason)));
   j.set("needed", a.boots_needed);
   // The rule says which effect it judged by; without one at equal acceptance it is the raw one.
   const bool by_acceptance =
       a.effect_equal_acceptance_pct.value && a.reason.find("equal acceptance") != std::string::npos;
   j.set("by_acceptance", by_acceptance).set("band_pct", 0.5);
-  return j.set("old", a.historical_effect_pct
-                          ? Json(report::percent(a.historical_effect_pct) + ", " + a.historical_call)
-                          : Json());
+  const std::string call = a.historical_call.empty() ? "" : ", " + a.historical_call;
+  return j.set("old", a.historical_effect_pct ? Json(report::percent(a.historical_effect_pct) + call) : Json());
 }
 
 Json verdict_json(const store::VerdictRow& v) {
@@ -136,8 +139,8 @@ Status add_samples(store::Database& database, const BracketDetail& detail, Json&
 Json proofs_json(const BracketDetail& detail) {
   const store::ProofTally& p = detail.proofs;
   if (p.all + p.others == 0) return {};
-  return fmt::format("{} held in {} of {} boots; other knobs {} of {}", detail.summary.bracket.knob, p.held, p.all,
-                     p.others_held, p.others);
+  const std::string others = p.others == 0 ? "" : fmt::format("; other knobs {} of {}", p.others_held, p.others);
+  return fmt::format("{} held in {} of {} boots{}", detail.summary.bracket.knob, p.held, p.all, others);
 }
 
 Json bracket_json(const BracketDetail& detail, const std::vector<store::NoteRow>& notes) {

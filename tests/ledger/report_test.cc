@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <optional>
 
 #include "base/file.h"
 #include "base/process.h"
@@ -68,14 +69,14 @@ TEST_CASE("samples are in the page for the newest brackets only") {
   CHECK(data["brackets"].items()[2]["points"].items().size() == 1);
 }
 
-TEST_CASE("a browser draws it") {
+namespace {
+
+/// The document as Chromium leaves it; nothing, with a warning, where that is not installed.
+std::optional<std::string> dom_of(const TempDir& dir, const std::string& page) {
   if (!std::filesystem::exists("/usr/bin/chromium")) {
     WARN("skipped: Chromium is not installed (Debian package chromium)");
-    return;
+    return {};
   }
-  TempDir dir;
-  const std::string page = dir.path() / "report.html";
-  REQUIRE(ledger::fixture::run_ledger({"report", "--db", filled(dir), "--out", page}).code == 0);
   Command browser;
   browser.argv = {"chromium",
                   "--headless=new",
@@ -89,11 +90,44 @@ TEST_CASE("a browser draws it") {
   const auto done = run_captured(browser, 100 * kSecond);
   REQUIRE(done);
   REQUIRE(done->exit.ok());
-  const std::string& dom = done->out;
-  CHECK(dom.find("<title>Measurements</title>") != std::string::npos);
+  return done->out;
+}
+
+}  // namespace
+
+TEST_CASE("a browser draws it") {
+  TempDir dir;
+  const std::string page = dir.path() / "report.html";
+  REQUIRE(ledger::fixture::run_ledger({"report", "--db", filled(dir), "--out", page}).code == 0);
+  const auto dom = dom_of(dir, page);
+  if (!dom) return;
+  CHECK(dom->find("<title>Measurements</title>") != std::string::npos);
   for (const char* text : {"judged effect of each bracket", "<circle", "check-quality 8/9 fail", "Each bracket",
                            "sim|dsv4 · ONESHOT 0 -&gt; 1", "&lt;/script&gt;&lt;script&gt;"}) {
     CAPTURE(text);
-    CHECK(dom.find(text) != std::string::npos);
+    CHECK(dom->find(text) != std::string::npos);
   }
+}
+
+TEST_CASE("a first tap shows figures and a second opens the bracket; paper opens every bracket and closes it after") {
+  TempDir dir;
+  const std::string page = dir.path() / "report.html";
+  REQUIRE(ledger::fixture::run_ledger({"report", "--db", filled(dir), "--out", page}).code == 0);
+  std::string html = read_file(page).value();
+  html.replace(html.find("</body>"), 7, R"html(<script>
+const said = [], opened = () => document.querySelectorAll('details.bracket[open]').length;
+const filled = () => document.querySelectorAll('details.bracket dl').length;
+const mark = document.querySelector('svg [data-tip]');
+const tap = () => mark.dispatchEvent(new PointerEvent('click', { pointerType: 'touch', bubbles: true }));
+said.push('before ' + opened());
+tap(); said.push('tapped ' + opened() + ' ' + (document.getElementById('tip').textContent === mark.getAttribute('data-tip')));
+tap(); said.push('again ' + opened());
+dispatchEvent(new Event('beforeprint')); said.push('paper ' + opened() + ' ' + filled());
+dispatchEvent(new Event('afterprint')); said.push('after ' + opened());
+document.title = said.join(', ');
+</script></body>)html");
+  REQUIRE(write_file_atomic(page, html));
+  const auto dom = dom_of(dir, page);
+  if (!dom) return;
+  CHECK_THAT(*dom, Catch::Contains("<title>before 1, tapped 1 true, again 2, paper 4 4, after 2</title>"));
 }

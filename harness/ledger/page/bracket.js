@@ -101,7 +101,7 @@ function facts(b) {
   const put = (name, text) => { if (text !== null && text !== undefined && text !== '') list.push(el('dt', {}, name), el('dd', {}, text)); };
   put('id', b.uid);
   put('measured', `${day(b.date)}, ${b.state}${b.reason ? ': ' + b.reason : ''}`);
-  put('metric', `${b.metric} ${b.cell}${b.better ? ', ' + b.better + ' is better' : ''}`);
+  put('metric', `${metric_of(b)}${b.better ? ', ' + b.better + ' is better' : ''}`);
   put('verdict', v ? `${v.word} by ${v.by} on ${day(v.date)}${v.original ? ` (original word: ${v.original})` : ''}: ${v.reason}` : 'unsigned');
   put('override', v && v.override);
   put('reopened', b.reopened);
@@ -109,9 +109,10 @@ function facts(b) {
   for (const [name, value] of Object.entries(b.imported || {})) if (['base1', 'cand', 'base2', 'unit', 'delta_pct', 'acceptance'].includes(name)) put(name, value);
   if (a) {
     put('assessment', `${a.state} (${a.code})${a.reason ? ': ' + a.reason : ''}`);
-    put('raw effect', interval(a.raw));
-    put('at equal acceptance', interval(a.equal));
-    put('on acceptance', interval(a.acceptance, ' pt'));
+    const or_why = (name, e, unit) => e ? interval(e, unit) : '-' + (a.why && a.why[name] ? ` (${a.why[name]})` : '');
+    put('raw effect', or_why('raw', a.raw));
+    put('at equal acceptance', or_why('equal', a.equal));
+    put('on acceptance', or_why('acceptance', a.acceptance, ' pt'));
     put('p', finite(a.p) ? a.p.toPrecision(2) : null);
     put('drift, last base against first', finite(a.drift) ? signed(a.drift) : null);
     put('boots to decide', a.needed);

@@ -9,6 +9,7 @@ const decided = (b) => b.assessment && (b.assessment.by_acceptance ? b.assessmen
 const effect_of = (b) => { const e = decided(b); return e && finite(e[0]) ? e : finite(b.recorded) ? [b.recorded] : null; };
 const effect_text = (b) => { const e = effect_of(b); return e ? interval(e) + (e.length === 1 ? ' recorded' : '') : '-'; };
 const verdict_color = (b) => css({ adopted: 'good', rejected: 'bad', neutral: 'note' }[word_of(b)] || 'open');
+const metric_of = (b) => [b.metric, b.cell].filter(Boolean).join(' ');
 const headline = (b) => `${b.profile} · ${b.axis}`;
 
 const SORTS = {
@@ -49,7 +50,18 @@ function open_bracket(uid) {
   if (node) { node.open = true; node.scrollIntoView({ behavior: 'smooth', block: 'start' }); }
 }
 
-/** Effects over time, one frame a profile: dots with their intervals; a click opens the bracket. */
+/** Opens at a click or Enter; a first tap shows the figures as a pointer would, a second on the same mark opens. */
+let tapped = null;
+function opens(mark, uid) {
+  mark.addEventListener('click', (event) => {
+    const first_tap = event.pointerType === 'touch' && tapped !== mark;
+    tapped = mark;
+    if (!first_tap) open_bracket(uid);
+  });
+  mark.addEventListener('keydown', (event) => { if (event.key === 'Enter') open_bracket(uid); });
+}
+
+/** Effects over time, one frame a profile: dots with their intervals, each the way to its bracket. */
 function over_time(brackets) {
   const out = [];
   for (const profile of [...new Set(brackets.map((b) => b.profile))].sort()) {
@@ -65,8 +77,8 @@ function over_time(brackets) {
     plot.add('line', { class: 'zero', x1: plot.left, x2: plot.right, y1: plot.y(0), y2: plot.y(0) });
     for (const b of own) {
       const e = effect_of(b);
-      const mark = dot(plot, plot.x(place.get(b.uid)), e[0], e[1], e[2], verdict_color(b), `${b.axis}\n${b.metric} ${b.cell}: ${effect_text(b)}\n${word_of(b)}, ${day(b.date)}`, b.assessment ? 'circle' : 'square');
-      mark.addEventListener('click', () => open_bracket(b.uid));
+      const mark = dot(plot, plot.x(place.get(b.uid)), e[0], e[1], e[2], verdict_color(b), `${b.axis}\n${metric_of(b)}: ${effect_text(b)}\n${word_of(b)}, ${day(b.date)}`, b.assessment ? 'circle' : 'square');
+      opens(mark, b.uid);
     }
     out.push(figure(`${profile}: judged effect of each bracket in the order of time`, plot.root,
       [[css('good'), 'adopted'], [css('bad'), 'rejected'], [css('note'), 'neutral'], [css('open'), 'open, invalid, unavailable']]));
@@ -96,13 +108,15 @@ function gates_history(brackets) {
 function list_table(brackets) {
   const columns = [['date', 'measured'], ['profile', 'profile'], ['axis', 'axis'], ['metric', 'metric'], ['effect', '>effect'], ['assessment', 'assessment'], ['verdict', 'verdict']];
   const node = table(columns.map((c) => c[1]).concat(['>gates', 'reason']), brackets.map((b) => [day(b.date), b.profile,
-    el('a', { href: '#b-' + b.uid, on: { click: () => open_bracket(b.uid) } }, b.axis), `${b.metric} ${b.cell}`, effect_text(b),
+    el('a', { href: '#b-' + b.uid, on: { click: () => open_bracket(b.uid) } }, b.axis), metric_of(b), effect_text(b),
     b.assessment ? el('span', { class: b.assessment.state }, b.assessment.state) : '-', el('span', { class: 'tag ' + word_of(b) }, word_of(b)),
     b.asked ? `${b.passed}/${b.asked}` : '-', b.verdict ? b.verdict.reason + (b.verdict.override ? ` OVERRIDE: ${b.verdict.override}` : '') : '']));
   node.querySelectorAll('th').forEach((th, i) => {
     if (!columns[i]) return;
     const key = columns[i][0], arrow = state.sort === key ? (state.down ? ' ▾' : ' ▴') : '';
-    th.replaceChildren(el('button', { type: 'button', on: { click: () => { state.down = state.sort === key ? !state.down : true; state.sort = key; draw(); } } }, th.textContent + arrow));
+    const sort = () => { state.down = state.sort === key ? !state.down : true; state.sort = key; draw(); };
+    // No button element: browsers leave those out of a header that they repeat on every page of paper.
+    th.replaceChildren(el('span', { role: 'button', tabindex: '0', on: { click: sort, keydown: (e) => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); sort(); } } } }, th.textContent + arrow));
   });
   return node;
 }
@@ -111,6 +125,7 @@ function bracket_box(b) {
   const box = el('details', { class: 'bracket', id: 'b-' + b.uid }, el('summary', {}, el('b', {}, headline(b)), el('span', { class: 'tag ' + word_of(b) }, word_of(b)),
     b.assessment ? el('span', { class: b.assessment.state }, b.assessment.state) : null, el('span', { class: 'caption' }, day(b.date)), el('span', { class: 'effect' }, effect_text(b))));
   const fill = () => { if (box.open && box.childElementCount === 1) box.append(bracket_body(b)); box.open ? state.open.add(b.uid) : state.open.delete(b.uid); };
+  box.fill = fill;
   box.addEventListener('toggle', fill);
   if (state.open.has(b.uid)) { box.open = true; fill(); }
   return box;
@@ -144,4 +159,12 @@ for (const id of location.hash.startsWith('#b-') ? [location.hash.slice(3)] : []
 draw();
 let drawn_for = full_width();
 addEventListener('resize', () => { if (Math.abs(full_width() - drawn_for) > 20) { drawn_for = full_width(); draw(); } });
-addEventListener('beforeprint', () => document.querySelectorAll('details').forEach((d, i) => { if (i < 60) d.open = true; }));
+// Paper opens nothing. Filled at once: the event of opening comes after the page was taken.
+const PRINTED = 60;
+let opened_for_paper = [];
+addEventListener('beforeprint', () => {
+  const printed = [...document.querySelectorAll('details.bracket')].slice(0, PRINTED);
+  opened_for_paper = printed.filter((d) => !d.open);
+  for (const d of printed) { d.open = true; d.fill(); }
+});
+addEventListener('afterprint', () => { for (const d of opened_for_paper) d.open = false; });

@@ -64,7 +64,7 @@ function frame(options) {
     y: (v) => bottom - (v - yd[0]) / (yd[1] - yd[0] || 1) * (bottom - top),
     add: (name, attributes, text) => root.appendChild(svg(name, attributes, text)),
   };
-  const xTicks = options.xTicks || ticks(xd[0], xd[1], options.xCount || Math.max(2, Math.floor((right - left) / 90)));
+  const xTicks = options.xTicks || ticks(xd[0], xd[1], options.xCount || Math.max(3, Math.floor((right - left) / 90)));
   for (const t of xTicks) {
     plot.add('line', { class: 'grid', x1: plot.x(t), x2: plot.x(t), y1: top, y2: bottom });
     plot.add('text', { x: plot.x(t), y: bottom + 15, 'text-anchor': 'middle' }, (options.xText || short)(t));
@@ -96,12 +96,16 @@ function figure(caption, node, legend) {
   return box;
 }
 
+/** Names of metrics may break after each underscore, on paper the only place that a narrow column has. */
+const breakable = (text) => text.split(/(?<=_)/).flatMap((part, i) => i ? [el('wbr', {}), part] : [part]);
+
 /** rows of [text or {v, tip, class}] under headers "name" or ">name" (numbers, right). */
 function table(headers, rows) {
   const number = headers.map((h) => h.startsWith('>'));
   const cell = (tag, value, i) => {
     const node = el(tag, number[i] ? { class: 'n' } : {});
-    node.append(value instanceof Node ? value : value === null || value === undefined ? '-' : String(value));
+    if (value instanceof Node) node.append(value);
+    else node.append(...breakable(value === null || value === undefined ? '-' : String(value)));
     return node;
   };
   return el('div', { class: 'scroll' }, el('table', {},
