@@ -2,8 +2,13 @@
 
 #include <fmt/ostream.h>
 
+#include <algorithm>
+#include <map>
+#include <vector>
+
 #include "base/file.h"
 #include "base/text.h"
+#include "bracket/recheck.h"
 #include "cli/output.h"
 #include "ledger/check.h"
 #include "ledger/render.h"
@@ -14,6 +19,34 @@ namespace bk::ledger_tool {
 namespace {
 
 constexpr const char* kDefaultPage = "MEASUREMENTS.md";
+
+/// Makes every assessment again. Says which cannot be; kMismatch after naming those that are not what the samples say.
+Status recheck_assessments(store::Database& database, std::ostream& err) {
+  using Finding = bracket::Recheck::Finding;
+  BK_ASSIGN(const auto brackets, database.list_brackets());
+  bracket::Rechecker rechecker(database);
+  int differing = 0;
+  std::map<std::string, std::vector<std::string>> not_judged;  // by why
+  for (const store::BracketSummary& summary : brackets) {
+    const std::string id = store::short_uid(summary.bracket.uid);
+    BK_ASSIGN(const bracket::Recheck found, rechecker.check(summary));
+    if (found.finding == Finding::kNotJudged) not_judged[found.text].push_back(id);
+    if (found.finding != Finding::kDiffers) continue;
+    fmt::print(err, "ledger: bracket {}: {}\n", id, found.text);
+    ++differing;
+  }
+  for (const auto& [why, ids] : not_judged) {
+    constexpr std::size_t kNamed = 5;
+    const std::vector<std::string> named(ids.begin(), ids.begin() + static_cast<int>(std::min(kNamed, ids.size())));
+    fmt::print(err, "ledger: note: {} assessment{} not made again: {} ({}{})\n", ids.size(), ids.size() == 1 ? "" : "s",
+               why, join(named, ", "), ids.size() > kNamed ? ", …" : "");
+  }
+  if (differing == 0) return {};
+  return fail(Errc::kMismatch,
+              fmt::format("{} assessment{} not what the samples say; restore a backup", differing,
+                          differing == 1 ? " is" : "s are"),
+              database.where());
+}
 
 }  // namespace
 
@@ -55,8 +88,9 @@ Result<cli::ExitCode> ReportCommand::run(cli::Streams& streams) {
 
 void CheckCommand::register_on(cli::App& app) {
   app.description(
-      "Asks the database about its pages and foreign keys, compares the figures that it keeps with the samples, and "
-      "compares the page with what would be rendered now.\n\n"
+      "Asks the database about its pages and foreign keys, compares the figures that it keeps with the samples, makes "
+      "every assessment again from the samples, and compares the page with what would be rendered now. An assessment "
+      "by another version of the rule is named, not made again.\n\n"
       "Exit code: 0 when all agree, 1 when the page differs or something is damaged.");
   file_ = kDefaultPage;
   flags_.add_to(app, {cli::Common::kDb});
@@ -73,6 +107,7 @@ Result<cli::ExitCode> CheckCommand::run(cli::Streams& streams) {
         fmt::format("{} problems in the database; restore a backup, or merge it into a fresh one", problems.size()),
         database.where());
   }
+  BK_TRY(recheck_assessments(database, streams.err));
   BK_ASSIGN(const std::string page, ledger::render_markdown(database));
   BK_ASSIGN(const std::string have, read_file(file_));
   BK_TRY(ledger::check_rendering(have, page, file_));

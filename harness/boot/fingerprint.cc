@@ -151,6 +151,11 @@ Json redacted_environment(const Environment& added, const std::vector<std::strin
   return shown;
 }
 
+void set_image(Json& fingerprint, const std::string& image_id) {
+  fingerprint.set("image_id", image_id.empty() ? Json() : Json(image_id));
+  if (image_id.empty()) fingerprint.set("image_id_reason", "no_container");
+}
+
 Json configuration(const Profile& profile, const Arm& arm, const Command& command,
                    const std::vector<std::string>& secrets) {
   Json json = Json::object();

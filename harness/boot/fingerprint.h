@@ -24,4 +24,7 @@ namespace bk::boot {
 [[nodiscard]] Json configuration(const Profile& profile, const Arm& arm, const Command& command,
                                  const std::vector<std::string>& secrets);
 
+/// Sets what an engine's files are: `image_id`, null with `image_id_reason` where no container runs it.
+void set_image(Json& fingerprint, const std::string& image_id);
+
 }  // namespace bk::boot

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "boot/container.h"
 #include "boot/engine_boot.h"
+#include "boot/fingerprint.h"
 #include "boot/fleet_settings.h"
 #include "boot/launcher.h"
 #include "boot/node_agent.h"
@@ -92,7 +93,7 @@ class FleetBoot {
     BootFacts facts = facts_before_start(profile_, arm_, commands_.front(), options_, port_);
     facts.fingerprint.set("nodes", preflight->nodes()).set("memory_before", std::move(cleared));
     facts.fingerprint.set("overlay_release", checked_.release.empty() ? Json() : Json(checked_.release));
-    facts.fingerprint.set("image_id", checked_.image_id.empty() ? Json() : Json(checked_.image_id));
+    set_image(facts.fingerprint, checked_.image_id);
     const std::vector<std::string> nodes = preflight->nodes();
     const std::size_t log_start = log_size(log_);
     const Nanos started = monotonic_now();

@@ -6,6 +6,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "boot/engine_boot.h"
+#include "boot/fingerprint.h"
 #include "boot/launcher.h"
 #include "boot/overlay.h"
 #include "http/transport.h"
@@ -87,6 +88,7 @@ class ProcessLauncher final : public Launcher {
     BK_ASSIGN(const int port, choose_port(profile, options));
     BK_ASSIGN(Command command, make_command(profile, arm, options, port));
     BootFacts facts = facts_before_start(profile, arm, command, options, port);
+    set_image(facts.fingerprint, "");
     if (!overlay.facts.is_null()) facts.fingerprint.set("overlay", overlay.facts);
     command.argv.insert(command.argv.begin(), overlay.enter.begin(), overlay.enter.end());
     facts.command.insert(facts.command.begin(), overlay.enter.begin(), overlay.enter.end());

@@ -1,7 +1,6 @@
 #include "bracket/assess_bracket.h"
 
 #include "base/version.h"
-#include "bracket/history.h"
 #include "stats/assessment_json.h"
 
 namespace bk::bracket {
@@ -22,42 +21,40 @@ store::EffectRow effect_row(const stats::Effect& e, bool points) {
 
 }  // namespace
 
-Result<stats::BootValues> values_of_boot(store::Database& database, const store::BootRow& boot,
-                                         const std::string& metric, const std::string& cell) {
+stats::BootValues values_of_boot(const store::BootRow& boot, const std::vector<store::MetricPoint>& points) {
   stats::BootValues values{
       boot.arm == "cand" ? stats::Arm::kCand : stats::Arm::kBase, static_cast<double>(boot.position), {}};
-  BK_ASSIGN(const auto legs, database.legs(boot.id));
-  for (const store::LegRow& leg : legs) {
-    BK_ASSIGN(const auto samples, database.samples(leg.id));
-    for (const store::SampleRow& sample : samples) {
-      if (sample.warmup || !sample.ok || sample.cell != cell) continue;
-      const auto it = sample.metrics.find(metric);
-      if (it == sample.metrics.end() || !it->second.value) continue;
-      values.samples.push_back({*it->second.value, sample.accept_raw, sample.accept_k_eff});
-    }
+  for (const store::MetricPoint& p : points) {
+    if (p.boot_id != boot.id || !p.sample_ok || !p.value.value) continue;
+    values.samples.push_back({*p.value.value, p.accept_raw, p.accept_k_eff});
   }
   return values;
 }
 
 Result<std::vector<stats::BootValues>> boot_values(store::Database& database, store::RowId bracket,
                                                    const std::string& metric, const std::string& cell) {
-  BK_ASSIGN(const auto boots, database.boots(bracket));
+  BK_ASSIGN(const auto boots, database.boots_briefly(bracket));
+  BK_ASSIGN(const auto points, database.metric_points(bracket, metric, cell));
   std::vector<stats::BootValues> out;
   for (const store::BootRow& boot : boots) {
-    if (boot.state != "done") continue;
-    BK_ASSIGN(stats::BootValues values, values_of_boot(database, boot, metric, cell));
-    out.push_back(std::move(values));
+    if (boot.state == "done") out.push_back(values_of_boot(boot, points));
   }
   return out;
 }
 
 Result<Judgement> judge_bracket(store::Database& database, store::RowId bracket, const Plan& plan) {
+  BK_ASSIGN(const BaseHistory earlier, base_history(database, plan, bracket));
+  return judge_bracket(database, bracket, plan, earlier);
+}
+
+Result<Judgement> judge_bracket(store::Database& database, store::RowId bracket, const Plan& plan,
+                                const BaseHistory& earlier) {
   BK_ASSIGN(const auto primary, boot_values(database, bracket, plan.metric, plan.cell));
   BK_ASSIGN(const auto rounds, boot_values(database, bracket, "round_tok_s", plan.cell));
-  BK_ASSIGN(const BaseHistory earlier, base_history(database, plan, bracket));
   stats::Rules rules = plan.rules_at(primary.size());
   rules.history = stats::boot_history(earlier.groups, primary);
-  Judgement judgement{stats::assess(primary, rules), stats::historical_rule(rounds, stats::Better::kHigher)};
+  Judgement judgement{stats::assess(primary, rules), stats::historical_rule(rounds, stats::Better::kHigher),
+                      to_json(earlier)};
   const std::string history = history_text(earlier, plan.profile);
   if (!history.empty()) judgement.assessment.sentence += " " + history;
   return judgement;
@@ -84,7 +81,10 @@ store::AssessmentRow to_row(const Judgement& judgement, const Plan& plan, store:
     row.historical_call = h.call == stats::Historical::Call::kInconclusive ? "unresolved" : "resolved";
   }
   if (a.boots_needed) row.boots_needed = *a.boots_needed;
-  row.detail_json = Json::object().set("assessment", stats::to_json(a)).set("historical", stats::to_json(h)).dump();
+  Json detail = Json::object();
+  detail.set("rule_version", stats::kRuleVersion).set("history", judgement.history);
+  detail.set("assessment", stats::to_json(a)).set("historical", stats::to_json(h));
+  row.detail_json = detail.dump();
   row.created_wall = wall_now();
   row.tool_version = version();
   return row;

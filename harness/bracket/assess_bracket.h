@@ -1,6 +1,7 @@
 #pragma once
 #include <vector>
 
+#include "bracket/history.h"
 #include "bracket/plan.h"
 #include "stats/assess.h"
 #include "stats/historical.h"
@@ -8,9 +9,9 @@
 
 namespace bk::bracket {
 
-/// One boot's measured samples of good requests, of one metric and cell.
-[[nodiscard]] Result<stats::BootValues> values_of_boot(store::Database& database, const store::BootRow& boot,
-                                                       const std::string& metric, const std::string& cell);
+/// One boot's measured samples of good requests, of `points` (one metric in one cell) those that are its own.
+[[nodiscard]] stats::BootValues values_of_boot(const store::BootRow& boot,
+                                               const std::vector<store::MetricPoint>& points);
 
 /// One metric of one cell, by boots that are done: measured samples of good requests only.
 [[nodiscard]] Result<std::vector<stats::BootValues>> boot_values(store::Database& database, store::RowId bracket,
@@ -20,11 +21,16 @@ namespace bk::bracket {
 struct Judgement {
   stats::Assessment assessment;
   stats::Historical historical;  ///< of round_tok_s, as the older ledger recorded it
+  Json history;                  ///< the earlier boots that boot noise was judged by
 };
 /// Boot noise comes from the bracket and from the profile's earlier base boots; the sentence says when it does.
 [[nodiscard]] Result<Judgement> judge_bracket(store::Database& database, store::RowId bracket, const Plan& plan);
+/// The same by the earlier boots that are given.
+[[nodiscard]] Result<Judgement> judge_bracket(store::Database& database, store::RowId bracket, const Plan& plan,
+                                              const BaseHistory& earlier);
 
-/// The row of an assessment; detail_json holds it whole as {"assessment": …, "historical": …}.
+/// The row of an assessment; detail_json holds it whole as {"rule_version": …, "history": …, "assessment": …,
+/// "historical": …}.
 [[nodiscard]] store::AssessmentRow to_row(const Judgement& judgement, const Plan& plan, store::RowId bracket);
 
 }  // namespace bk::bracket

@@ -37,6 +37,7 @@ Status store_facts(store::Database& database, const boot::Profile& profile, cons
   row.endpoint = facts.endpoint.base_url;
   row.model = facts.endpoint.model;
   row.engine_version = facts.fingerprint["engine_version"].as_string().value_or("");
+  row.image_digest = facts.fingerprint["image_id"].as_string().value_or("");
   row.machine_json = facts.fingerprint.dump();
   row.log_path = facts.log_path.string();
   row.ready_wall = wall_now();

@@ -7,16 +7,13 @@
 namespace bk::bracket {
 namespace {
 
-/// What decides how much a session still says.
-struct Setting {
-  std::string host, driver, image, engine_version, profile_hash;
-};
-
-/// GPU driver and image as the boot recorded them; empty: not recorded.
+/// GPU driver, image and the files laid over it as the boot recorded them.
 Setting setting_of(const store::BootRow& boot, const std::string& host) {
-  Setting setting{host, "", boot.image_digest, boot.engine_version, boot.profile_hash};
+  Setting setting{host, "", boot.image_digest, "", boot.engine_version, boot.profile_hash};
   const auto machine = parse_json(boot.machine_json.empty() ? "{}" : boot.machine_json);
   if (!machine) return setting;
+  const auto overlay = (*machine)["overlay"]["digest"].as_string();
+  setting.overlay = overlay ? *overlay : (*machine)["overlay_release"].as_string().value_or("");
   const Json& state = (*machine)["host"];
   for (const Json& gpu : state["gpus"].items()) setting.driver += gpu["driver_version"].as_string().value_or("") + ";";
   return setting;
@@ -26,54 +23,72 @@ double weight_of(const Setting& then, const Setting& today) {
   double weight = 1;
   if (then.host != today.host) weight *= kDifferingHost;
   if (then.driver != today.driver) weight *= kDifferingDriver;
-  if (then.image != today.image) weight *= kDifferingImage;
+  if (then.image != today.image || then.overlay != today.overlay) weight *= kDifferingImage;
   if (then.engine_version != today.engine_version) weight *= kDifferingEngine;
   if (then.profile_hash != today.profile_hash) weight *= kDifferingProfile;
   return weight;
 }
 
-/// Today's setting: this host, the planned profile, and driver, image and engine of the bracket's own latest base boot,
-/// else of the latest in history.
 Result<Setting> setting_of_today(store::Database& database, const Plan& plan, std::optional<store::RowId> bracket,
-                                 const std::vector<store::HistoryBoot>& history) {
+                                 const std::vector<EarlierBoot>& earlier) {
   Setting today;
-  if (!history.empty()) today = setting_of(history.back().boot, "");
+  if (!earlier.empty()) today = earlier.back().setting;
+  today.host = store::this_host().fingerprint;
   if (bracket) {
     BK_ASSIGN(const auto boots, database.boots(*bracket));
     for (const store::BootRow& boot : boots) {
-      if (boot.state == "done" && boot.arm == "base") today = setting_of(boot, "");
+      if (boot.state != "done" || boot.arm != "base") continue;
+      BK_ASSIGN(const auto host, database.host(boot.host_id.value_or(0)));  // no row has the id 0
+      today = setting_of(boot, host ? host->fingerprint : today.host);
     }
   }
-  today.host = store::this_host().fingerprint;
   today.profile_hash = plan.profile_hash;
   return today;
 }
 
 }  // namespace
 
+Result<std::vector<EarlierBoot>> earlier_boots(store::Database& database, const std::string& profile,
+                                               const std::string& metric, const std::string& cell,
+                                               std::optional<store::RowId> except_bracket) {
+  BK_ASSIGN(const auto rows, database.base_history(profile, metric, cell, except_bracket));
+  std::vector<EarlierBoot> out;
+  out.reserve(rows.size());
+  for (const store::HistoryBoot& row : rows) {
+    out.push_back({row.boot.uid, row.bracket_uid, setting_of(row.boot, row.host_fingerprint),
+                   values_of_boot(row.boot, row.points)});
+  }
+  return out;
+}
+
 Result<BaseHistory> base_history(store::Database& database, const Plan& plan,
                                  std::optional<store::RowId> except_bracket) {
-  BK_ASSIGN(const auto rows, database.base_history(plan.profile, plan.metric, plan.cell, except_bracket));
-  BK_ASSIGN(const Setting today, setting_of_today(database, plan, except_bracket, rows));
+  BK_ASSIGN(const auto earlier, earlier_boots(database, plan.profile, plan.metric, plan.cell, except_bracket));
+  return base_history(database, plan, except_bracket, earlier);
+}
+
+Result<BaseHistory> base_history(store::Database& database, const Plan& plan, std::optional<store::RowId> bracket,
+                                 const std::vector<EarlierBoot>& earlier) {
+  BK_ASSIGN(const Setting today, setting_of_today(database, plan, bracket, earlier));
   struct Session {
     std::string bracket;
     stats::HistoryGroup group;
+    std::vector<std::string> uids;
   };
   std::vector<Session> sessions;
-  for (const store::HistoryBoot& row : rows) {
-    const Setting then = setting_of(row.boot, row.host_fingerprint);
-    BK_ASSIGN(stats::BootValues values, values_of_boot(database, row.boot, plan.metric, plan.cell));
-    const double weight = weight_of(then, today);
+  for (const EarlierBoot& boot : earlier) {
+    const double weight = weight_of(boot.setting, today);
     // Boots outside a bracket begin a session when their count starts again; so does a change of the setting.
     auto session = std::find_if(sessions.rbegin(), sessions.rend(), [&](const Session& s) {
-      if (s.bracket != row.bracket_uid || s.group.weight != weight) return false;
-      return !row.bracket_uid.empty() || s.group.boots.back().order < values.order;
+      if (s.bracket != boot.bracket_uid || s.group.weight != weight) return false;
+      return !boot.bracket_uid.empty() || s.group.boots.back().order < boot.values.order;
     });
     if (session == sessions.rend()) {
-      sessions.push_back({row.bracket_uid, {{}, weight}});
+      sessions.push_back({boot.bracket_uid, {{}, weight}, {}});
       session = sessions.rbegin();
     }
-    session->group.boots.push_back(std::move(values));
+    session->group.boots.push_back(boot.values);
+    session->uids.push_back(boot.uid);
   }
   BaseHistory out;
   for (Session& s : sessions) {
@@ -81,8 +96,17 @@ Result<BaseHistory> base_history(store::Database& database, const Plan& plan,
     out.boots += static_cast<int>(s.group.boots.size());
     if (s.group.weight < 1) out.discounted += static_cast<int>(s.group.boots.size());
     out.groups.push_back(std::move(s.group));
+    out.uids.push_back(std::move(s.uids));
   }
   return out;
+}
+
+Json to_json(const BaseHistory& history) {
+  Json groups = Json::array();
+  for (std::size_t i = 0; i < history.groups.size(); ++i) {
+    groups.push(Json::object().set("weight", history.groups[i].weight).set("boots", history.uids[i]));
+  }
+  return groups;
 }
 
 std::string history_text(const BaseHistory& history, const std::string& profile) {
@@ -90,7 +114,7 @@ std::string history_text(const BaseHistory& history, const std::string& profile)
   std::string text =
       fmt::format("Boot noise is also judged by {} earlier base boots of profile {}", history.boots, profile);
   if (history.discounted > 0) {
-    text += fmt::format(", {} of them at less weight: host, driver, image, engine version or profile differed",
+    text += fmt::format(", {} of them at less weight: host, driver, image, overlay, engine version or profile differed",
                         history.discounted);
   }
   return text + ".";

@@ -8,11 +8,29 @@
 
 namespace bk::bracket {
 
+/// What decides how much a boot still says.
+struct Setting {
+  std::string host, driver, image, overlay, engine_version, profile_hash;  ///< empty: not recorded
+};
+
+/// A base boot of a profile that is done, with what it measured.
+struct EarlierBoot {
+  std::string uid, bracket_uid;  ///< bracket_uid: empty outside a bracket
+  Setting setting;
+  stats::BootValues values;
+};
+/// All of a profile, oldest first, with one metric of one cell.
+[[nodiscard]] Result<std::vector<EarlierBoot>> earlier_boots(store::Database& database, const std::string& profile,
+                                                             const std::string& metric, const std::string& cell,
+                                                             std::optional<store::RowId> except_bracket);
+
 /// Earlier base boots of a profile, by the session that they ran in.
 struct BaseHistory {
   std::vector<stats::HistoryGroup> groups;
-  int boots = 0;       ///< in groups that count
-  int discounted = 0;  ///< of these, on another host, driver, image, engine version or profile text than today's
+  std::vector<std::vector<std::string>> uids;  ///< shape: one a boot of each group
+  int boots = 0;                               ///< in groups that count
+  int discounted =
+      0;  ///< of these, on another host, driver, image, overlay, engine version or profile text than today's
 };
 
 /// What a group's degrees of freedom are multiplied by for each of these that differs: boot noise mostly stays what it
@@ -20,9 +38,17 @@ struct BaseHistory {
 inline constexpr double kDifferingHost = 0.25, kDifferingDriver = 0.5, kDifferingImage = 0.5, kDifferingEngine = 0.5,
                         kDifferingProfile = 0.5;
 
-/// Reads them. Sessions with a single base boot say nothing about scatter and are left out.
+/// Reads them. Sessions with a single base boot say nothing about scatter and are left out. Today's setting is that of
+/// the bracket's own latest base boot, before there is one this host's with the engine of the latest in history.
 [[nodiscard]] Result<BaseHistory> base_history(store::Database& database, const Plan& plan,
                                                std::optional<store::RowId> except_bracket);
+/// The same of boots that were read before.
+[[nodiscard]] Result<BaseHistory> base_history(store::Database& database, const Plan& plan,
+                                               std::optional<store::RowId> bracket,
+                                               const std::vector<EarlierBoot>& earlier);
+
+/// [{"weight": 0.5, "boots": ["uid", …]}, …], a member a session.
+[[nodiscard]] Json to_json(const BaseHistory& history);
 
 /// "Boot noise is also judged by 4 earlier base boots of profile sim."; empty when there are none.
 [[nodiscard]] std::string history_text(const BaseHistory& history, const std::string& profile);

@@ -1,5 +1,7 @@
 #include "ledger/baselines.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "ledger/boot_table.h"
@@ -21,7 +23,8 @@ void Baselines::add(const store::BracketRow& bracket, const std::vector<store::B
     const auto boot = base.find(f.boot_id);
     if (boot == base.end() || !f.median) continue;
     if (f.name != bracket.primary_metric && std::find(shown.begin(), shown.end(), f.name) == shown.end()) continue;
-    Values& values = values_[{bracket.profile, f.cell, f.name}];
+    const std::string& profile = bracket.profile.empty() ? boot->second->profile : bracket.profile;
+    Values& values = values_[{profile, f.cell, f.name}];
     values.medians.push_back(*f.median);
     const Nanos wall = boot->second->started_wall;
     values.first = values.first == 0 ? wall : std::min(values.first, wall);
@@ -53,6 +56,33 @@ std::string Baselines::markdown() const {
   return report::markdown_table(
       {"profile", "cell", "metric", "boots", "median", "min", "max", "sd of boots %", "from", "to"},
       {l, l, l, r, r, r, r, r, l, l}, rows);
+}
+
+std::string lone_gates(const std::vector<store::BootRow>& boots,
+                       const std::vector<std::pair<store::RowId, store::GateRow>>& gates) {
+  struct Tally {
+    int boots = 0, passed = 0;
+    const store::GateRow* newest = nullptr;
+  };
+  std::map<store::RowId, std::string> profiles;
+  for (const store::BootRow& boot : boots) profiles[boot.id] = boot.profile;
+  std::map<std::pair<std::string, std::string>, Tally> tallies;  // profile, gate
+  for (const auto& [boot, gate] : gates) {
+    Tally& tally = tallies[{profiles[boot], gate.name}];
+    ++tally.boots;
+    tally.passed += gate.verdict == "pass" ? 1 : 0;
+    if (tally.newest == nullptr || gate.finished_wall >= tally.newest->finished_wall) tally.newest = &gate;
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [key, tally] : tallies) {
+    rows.push_back({key.first, key.second, std::to_string(tally.boots), std::to_string(tally.passed),
+                    fmt::format("{}/{} {}", tally.newest->passed, tally.newest->asked, tally.newest->verdict),
+                    date_of(tally.newest->finished_wall)});
+  }
+  if (rows.empty()) return {};
+  const report::Align l = report::Align::kLeft, r = report::Align::kRight;
+  return "\nGates of boots outside any bracket:\n\n" +
+         report::markdown_table({"profile", "gate", "boots", "passed", "newest", "on"}, {l, l, r, r, r, l}, rows);
 }
 
 }  // namespace bk::ledger

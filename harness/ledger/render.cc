@@ -147,7 +147,11 @@ Result<std::string> render_markdown(store::Database& database, std::size_t threa
   BK_TRY(helpers.join());
   BK_ASSIGN(const auto newest, database.newest_calibration());
   BK_ASSIGN(const std::string calibration, calibration_section(newest));
+  BK_ASSIGN(const auto lone_boots, database.boots_briefly({}));
+  BK_ASSIGN(const auto lone_figures, database.boot_figures({}));
+  BK_ASSIGN(const auto gates, database.boot_gates({}));
   Baselines baselines;
+  baselines.add({}, lone_boots, lone_figures);
   for (const Result<Part>& part : work.parts) {
     if (!part) return fail(part.error());
     baselines.add(part->baselines);
@@ -161,7 +165,7 @@ Result<std::string> render_markdown(store::Database& database, std::size_t threa
       "Boot noise alone makes it call about {:.0f} % of brackets without any effect resolved; it decides nothing "
       "here.\n\n",
       stats::kHistoricalFalseAlarmRate * 100);
-  out += "## Baselines\n\n" + baselines.markdown() + "\n" + tables;
+  out += "## Baselines\n\n" + baselines.markdown() + lone_gates(lone_boots, gates) + "\n" + tables;
   out += "\n## Calibration\n\n" + calibration + "\n## Notes\n\n" + general_notes(notes[""]);
   out.reserve(out.size() + size_of(work.parts));
   append_sections(out, "\n## Signed brackets\n\n", work.parts, &Part::with_verdict);

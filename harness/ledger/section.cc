@@ -115,6 +115,8 @@ std::string gates_text(const store::BracketSummary& summary) {
   return fmt::format("{}/{}", summary.gates_passed, summary.gates_asked);
 }
 
+bool is_baseline(const store::BracketRow& bracket) { return bracket.knob.empty() && bracket.axis == "baseline"; }
+
 std::string verdict_text(const store::BracketSummary& summary) {
   return summary.verdict ? summary.verdict->word : "unsigned";
 }
@@ -144,10 +146,15 @@ std::string bracket_section(const BracketDetail& detail, const std::vector<store
                                       (b.better.empty() ? "" : ", " + b.better + " is better"));
   if (!b.reopen_reason.empty()) out += bullet("reopened", markdown_escape(b.reopen_reason));
   if (!b.source.empty()) out += bullet("imported from", markdown_escape(b.source));
-  out += summary.verdict ? verdict_lines(*summary.verdict) : bullet("verdict", "unsigned");
+  if (summary.verdict) {
+    out += verdict_lines(*summary.verdict);
+  } else if (!is_baseline(b)) {
+    out += bullet("verdict", "unsigned");
+  }
   if (imported) out += imported_lines(b);
   if (summary.assessment || !imported) {
-    out += summary.assessment ? assessment_lines(*summary.assessment) : bullet("assessment", "none yet");
+    out += summary.assessment ? assessment_lines(*summary.assessment)
+                              : bullet("assessment", is_baseline(b) ? "none: nothing is compared" : "none yet");
   }
   if (!detail.boots.empty()) {
     out += proof_line(detail);

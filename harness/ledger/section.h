@@ -22,6 +22,8 @@ namespace bk::ledger {
 [[nodiscard]] std::string assessment_text(const store::BracketSummary& summary);
 /// "9/9", "-" without gates.
 [[nodiscard]] std::string gates_text(const store::BracketSummary& summary);
+/// Boots that were only measured, to be history: there is nothing to assess or to sign.
+[[nodiscard]] bool is_baseline(const store::BracketRow& bracket);
 /// "adopted", "unsigned".
 [[nodiscard]] std::string verdict_text(const store::BracketSummary& summary);
 

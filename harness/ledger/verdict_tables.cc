@@ -58,7 +58,7 @@ std::string signed_table(const std::vector<BracketSummary>& brackets, const std:
 std::string open_table(const std::vector<BracketSummary>& brackets) {
   std::vector<std::vector<std::string>> rows;
   for (const BracketSummary& s : brackets) {
-    if (s.verdict && s.verdict->word != "deferred") continue;
+    if (s.verdict ? s.verdict->word != "deferred" : is_baseline(s.bracket)) continue;
     const std::string needed =
         s.assessment && s.assessment->boots_needed ? std::to_string(*s.assessment->boots_needed) : report::kMissing;
     const std::string why = s.verdict ? reason_text(s) : s.bracket.state == "done" ? "not signed" : s.bracket.state;

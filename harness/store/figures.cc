@@ -55,11 +55,12 @@ Result<std::map<std::string, CellValues>> values_of(Connection& connection, RowI
   }
 }
 
-Result<std::vector<BootFigure>> figures_where(Connection& connection, const std::string& condition, RowId id) {
+Result<std::vector<BootFigure>> figures_where(Connection& connection, const std::string& condition,
+                                              const std::vector<Cell>& parameters) {
   BK_ASSIGN(const auto rows, connection.query("SELECT boot_id, cell, name, samples, failed, value_count, median, "
                                               "minimum, maximum FROM boot_figure WHERE " +
                                                   condition + " ORDER BY boot_id, cell, name",
-                                              {id}));
+                                              parameters));
   std::vector<BootFigure> out;
   for (;;) {
     BK_ASSIGN(const bool more, rows->next());
@@ -113,13 +114,16 @@ Status forget_figures(Connection& connection, RowId leg) {
                        {leg});
 }
 
-Result<std::vector<BootFigure>> Database::boot_figures(RowId bracket) {
-  BK_ASSIGN(auto out, figures_where(*connection_, "boot_id IN (SELECT id FROM boot WHERE bracket_id = ?1)", bracket));
+Result<std::vector<BootFigure>> Database::boot_figures(std::optional<RowId> bracket) {
+  const OwnerCondition own = owned_by("bracket_id", bracket);
+  BK_ASSIGN(auto out,
+            figures_where(*connection_, "boot_id IN (SELECT id FROM boot WHERE " + own.sql + ")", own.parameters));
   // Boots that run, that have no sample, or that an older version wrote.
   BK_ASSIGN(const auto boots, ids_of(*connection_,
-                                     "SELECT o.id FROM boot o WHERE o.bracket_id = ?1 AND NOT EXISTS "
-                                     "(SELECT 1 FROM boot_figure f WHERE f.boot_id = o.id) ORDER BY o.id",
-                                     {bracket}));
+                                     "SELECT o.id FROM boot o WHERE o." + own.sql +
+                                         " AND NOT EXISTS "
+                                         "(SELECT 1 FROM boot_figure f WHERE f.boot_id = o.id) ORDER BY o.id",
+                                     own.parameters));
   for (const RowId boot : boots) {
     BK_ASSIGN(auto figures, compute_figures(*connection_, boot));
     out.insert(out.end(), std::make_move_iterator(figures.begin()), std::make_move_iterator(figures.end()));
@@ -132,7 +136,7 @@ Result<std::vector<std::string>> Database::stale_figures() {
   std::vector<std::string> stale;
   for (const RowId boot : boots) {
     BK_ASSIGN(const auto fresh, compute_figures(*connection_, boot));
-    BK_ASSIGN(const auto kept, figures_where(*connection_, "boot_id = ?1", boot));
+    BK_ASSIGN(const auto kept, figures_where(*connection_, "boot_id = ?1", {boot}));
     if (fresh == kept) continue;
     BK_ASSIGN(const Cell uid, query_cell(*connection_, "SELECT uid FROM boot WHERE id = ?1", {boot}));
     const auto* text = std::get_if<std::string>(&uid);

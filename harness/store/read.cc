@@ -97,7 +97,7 @@ Result<std::vector<MetricPoint>> points_where(Connection& connection, const std:
   BK_ASSIGN(
       const auto rows,
       connection.query("SELECT o.id, s.id, o.position, s.position, o.uid, o.arm, o.state, l.name, s.cell, m.name, "
-                       "s.concurrency, s.ok, m.value, m.value_reason, s.accept_raw FROM boot o "
+                       "s.concurrency, s.ok, m.value, m.value_reason, s.accept_raw, s.accept_k_eff FROM boot o "
                        "JOIN leg l ON l.boot_id = o.id JOIN sample s ON s.leg_id = l.id "
                        "JOIN sample_metric m ON m.sample_id = s.id WHERE s.warmup = 0 AND " +
                            condition + " ORDER BY o.position, o.attempt, o.id, l.id, s.id, m.name",
@@ -110,7 +110,7 @@ Result<std::vector<MetricPoint>> points_where(Connection& connection, const std:
     RowReader v(*rows);
     v("", p.boot_id), v("", p.sample_id), v("", p.boot_position), v("", p.sample_position), v("", p.boot_uid);
     v("", p.arm), v("", p.boot_state), v("", p.leg), v("", p.cell), v("", p.metric), v("", p.concurrency);
-    v("", p.sample_ok), v("", p.value), v("", p.accept_raw);
+    v("", p.sample_ok), v("", p.value), v("", p.accept_raw), v("", p.accept_k_eff);
     out.push_back(std::move(p));
   }
 }
@@ -148,10 +148,12 @@ Result<std::vector<BootRow>> Database::boots(RowId bracket) {
                               {bracket});
 }
 
-Result<std::vector<BootRow>> Database::boots_briefly(RowId bracket) {
-  static const std::string kSql =
-      "SELECT " + brief_boot_columns() + " FROM boot o WHERE o.bracket_id = ?1 ORDER BY o.position, o.attempt, o.id";
-  BK_ASSIGN(const auto rows, connection_->query(kSql, {bracket}));
+Result<std::vector<BootRow>> Database::boots_briefly(std::optional<RowId> bracket) {
+  static const std::string kColumns = brief_boot_columns();
+  const OwnerCondition own = owned_by("o.bracket_id", bracket);
+  BK_ASSIGN(const auto rows, connection_->query("SELECT " + kColumns + " FROM boot o WHERE " + own.sql +
+                                                    " ORDER BY o.position, o.attempt, o.id",
+                                                own.parameters));
   std::vector<BootRow> out;
   for (;;) {
     BK_ASSIGN(const bool more, rows->next());
@@ -230,12 +232,14 @@ Result<std::optional<CalibrationRow>> Database::newest_calibration() {
   return std::optional<CalibrationRow>(std::move(rows.front()));
 }
 
-Result<std::vector<std::pair<RowId, GateRow>>> Database::boot_gates(RowId bracket) {
-  BK_ASSIGN(const auto rows, connection_->query("SELECT l.boot_id, " + column_list<GateRow>("g") +
-                                                    " FROM boot o JOIN leg l ON l.boot_id = o.id "
-                                                    "JOIN gate g ON g.leg_id = l.id WHERE o.bracket_id = ?1 "
-                                                    "ORDER BY o.position, o.attempt, g.finished_wall_ns, g.id",
-                                                {bracket}));
+Result<std::vector<std::pair<RowId, GateRow>>> Database::boot_gates(std::optional<RowId> bracket) {
+  static const std::string kColumns = column_list<GateRow>("g");
+  const OwnerCondition own = owned_by("o.bracket_id", bracket);
+  BK_ASSIGN(const auto rows,
+            connection_->query("SELECT l.boot_id, " + kColumns +
+                                   " FROM boot o JOIN leg l ON l.boot_id = o.id JOIN gate g ON g.leg_id = l.id WHERE " +
+                                   own.sql + " ORDER BY o.position, o.attempt, g.finished_wall_ns, g.id",
+                               own.parameters));
   std::vector<std::pair<RowId, GateRow>> out;
   for (;;) {
     BK_ASSIGN(const bool more, rows->next());
@@ -266,6 +270,11 @@ Result<std::optional<RunRow>> Database::run(RowId run) { return one_row<RunRow>(
 
 Result<std::vector<MetricPoint>> Database::metric_points(RowId bracket) {
   return points_where(*connection_, "o.bracket_id = ?1", {bracket});
+}
+
+Result<std::vector<MetricPoint>> Database::metric_points(RowId bracket, const std::string& metric,
+                                                         const std::string& cell) {
+  return points_where(*connection_, "o.bracket_id = ?1 AND m.name = ?2 AND s.cell = ?3", {bracket, metric, cell});
 }
 
 Result<std::vector<HistoryBoot>> Database::base_history(const std::string& profile, const std::string& metric,

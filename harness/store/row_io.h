@@ -109,6 +109,16 @@ Result<int> read_row(const Rows& rows, Row& row, int first = 0) {
 [[nodiscard]] Result<RowId> insert_cells(Connection& connection, const std::string& table, const RowWriter& writer,
                                          bool has_id = true);
 
+/// "column = ?1" and its parameter, or "column IS NULL".
+struct OwnerCondition {
+  std::string sql;
+  std::vector<Cell> parameters;
+};
+inline OwnerCondition owned_by(const std::string& column, std::optional<RowId> owner) {
+  if (owner) return {column + " = ?1", {*owner}};
+  return {column + " IS NULL", {}};
+}
+
 /// Every row of "SELECT <columns> FROM <tail>".
 template <class Row>
 Result<std::vector<Row>> select_rows(Connection& connection, const std::string& alias, const std::string& tail,

@@ -271,7 +271,7 @@ struct MetricPoint {
   std::int64_t concurrency = 1;
   bool sample_ok = false;
   Value value;
-  std::optional<double> accept_raw;
+  std::optional<double> accept_raw, accept_k_eff;
   friend bool operator==(const MetricPoint&, const MetricPoint&) = default;
 };
 

@@ -90,7 +90,8 @@ class Database {
   Result<BracketSummary> bracket(std::string_view uid_or_prefix);
   Result<PlanRow> plan(RowId plan);
   Result<std::vector<BootRow>> boots(RowId bracket);
-  Result<std::vector<BootRow>> boots_briefly(RowId bracket);  ///< without the JSON columns
+  /// Without the JSON columns; with no bracket named, the boots that belong to none.
+  Result<std::vector<BootRow>> boots_briefly(std::optional<RowId> bracket);
   Result<std::vector<ProofRow>> proofs(RowId bracket);
   Result<std::vector<LegRow>> legs(RowId boot);
   Result<std::vector<SampleRow>> samples(RowId leg);  ///< with metrics, without requests
@@ -108,10 +109,14 @@ class Database {
   /// Every metric of every sample of a bracket, warm-ups excluded, by boot position, leg, cell, repetition.
   /// Boots that are void, failed or interrupted are included; their state is in the point.
   Result<std::vector<MetricPoint>> metric_points(RowId bracket);
-  /// What the samples of each boot of a bracket say, by boot, cell and name: read, not computed, for boots that ended.
-  Result<std::vector<BootFigure>> boot_figures(RowId bracket);
-  /// The gates of every boot of a bracket without their questions, with the boot of each, in the order of boots.
-  Result<std::vector<std::pair<RowId, GateRow>>> boot_gates(RowId bracket);
+  /// The same of one metric in one cell.
+  Result<std::vector<MetricPoint>> metric_points(RowId bracket, const std::string& metric, const std::string& cell);
+  /// What the samples of each boot of a bracket (of none, when none is named) say, by boot, cell and name: read, not
+  /// computed, for boots that ended.
+  Result<std::vector<BootFigure>> boot_figures(std::optional<RowId> bracket);
+  /// The gates of every boot of a bracket (of none, when none is named) without their questions, with the boot of each,
+  /// in the order of boots.
+  Result<std::vector<std::pair<RowId, GateRow>>> boot_gates(std::optional<RowId> bracket);
   Result<ProofTally> proof_tally(RowId bracket, const std::string& knob);
   /// Base boots of a profile that are done, outside `except_bracket`, oldest first, with one metric of one cell.
   Result<std::vector<HistoryBoot>> base_history(const std::string& profile, const std::string& metric,

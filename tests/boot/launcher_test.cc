@@ -72,6 +72,8 @@ TEST_CASE("the embedded engine boots, proves every knob, and frees its port") {
   CHECK(facts.fingerprint["profile"].as_string() == "sim");
   CHECK(facts.fingerprint["knobs"]["GATEFUSE"].as_string() == "1");
   CHECK(facts.fingerprint["engine_version"].as_string());
+  CHECK(facts.fingerprint["image_id"].is_null());
+  CHECK(facts.fingerprint["image_id_reason"].as_string() == "no_container");
   CHECK(facts.fingerprint["command"].items().size() == facts.command.size());
   CHECK_FALSE(check_port_free("127.0.0.1", facts.port));
   CHECK((*booted)->stop());

@@ -89,6 +89,7 @@ TEST_CASE("an engine in a real container sees the overlay, read-only, and proves
   CHECK(facts.endpoint.base_url.ends_with(":" + std::to_string(facts.port)));
   CHECK(facts.fingerprint["overlay_release"].as_string() == "r");
   CHECK(facts.fingerprint["image_id"].as_string().value_or("").size() >= 64);
+  CHECK(facts.fingerprint.find("image_id_reason") == nullptr);
   CHECK_FALSE(holds(facts.fingerprint.dump(), lane.key));
   CHECK(lane.podman.running() == "bracketkit-lane-0\n");
   CHECK((*booted)->stop());

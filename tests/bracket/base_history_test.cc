@@ -1,6 +1,9 @@
 #include <catch2/catch.hpp>
 
 #include "base/file.h"
+#include "boot/fingerprint.h"
+#include "bracket/boot_rows.h"
+#include "bracket/execute.h"
 #include "bracket/history.h"
 #include "bracket/stored_plan.h"
 
@@ -75,6 +78,16 @@ TEST_CASE("earlier base boots weigh less for each thing that has changed since",
       {"nothing", [](store::BootRow&) {}, 1},
       {"driver", [](store::BootRow& b) { b.machine_json = R"({"host":{"gpus":[{"driver_version":"570.2"}]}})"; }, 0.5},
       {"image", [](store::BootRow& b) { b.image_digest = "sha256:two"; }, 0.5},
+      {"overlay",
+       [](store::BootRow& b) {
+         b.machine_json = R"({"host":{"gpus":[{"driver_version":"580.1"}]},"overlay":{"digest":"other"}})";
+       },
+       0.5},
+      {"deployed overlay",
+       [](store::BootRow& b) {
+         b.machine_json = R"({"host":{"gpus":[{"driver_version":"580.1"}]},"overlay_release":"r2"})";
+       },
+       0.5},
       {"engine", [](store::BootRow& b) { b.engine_version = "0.9"; }, 0.5},
       {"profile", [](store::BootRow& b) { b.profile_hash = "other"; }, 0.5},
       {"image and engine", [](store::BootRow& b) { b.image_digest = "x", b.engine_version = "0.9"; }, 0.25}};
@@ -120,4 +133,23 @@ TEST_CASE("void, failed and interrupted boots are no history", "[bracket]") {
   CHECK(past.history().boots == 0);  // one boot alone says nothing of scatter
   past.add(past.row(1));
   CHECK(past.history().boots == 2);
+}
+
+TEST_CASE("a boot's row keeps the image's id that its launcher read, and none without a container", "[bracket]") {
+  const TempDir dir;
+  store::Database db = *store::Database::open(dir.path() / "results.db");
+  Plan plan;
+  plan.order = boot_order(2);
+  const store::RowId bracket = *store_plan(db, plan, "");
+  for (const std::string image : {"sha256:ab", ""}) {
+    store::BootRow row;
+    row.bracket_id = bracket, row.arm = "base";
+    row.id = *db.begin_boot(row);
+    boot::BootFacts facts;
+    boot::set_image(facts.fingerprint, image);
+    REQUIRE(store_facts(db, boot::Profile{}, facts, row));
+    const store::BootRow stored = db.boots(bracket)->back();
+    CHECK(stored.image_digest == image);
+    CHECK((stored.machine_json.find("no_container") != std::string::npos) == image.empty());
+  }
 }
