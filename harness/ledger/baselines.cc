@@ -74,6 +74,7 @@ std::string lone_gates(const std::vector<store::BootRow>& boots,
     if (tally.newest == nullptr || gate.finished_wall >= tally.newest->finished_wall) tally.newest = &gate;
   }
   std::vector<std::vector<std::string>> rows;
+  rows.reserve(tallies.size());
   for (const auto& [key, tally] : tallies) {
     rows.push_back({key.first, key.second, std::to_string(tally.boots), std::to_string(tally.passed),
                     fmt::format("{}/{} {}", tally.newest->passed, tally.newest->asked, tally.newest->verdict),
