@@ -37,9 +37,9 @@ class LaneLauncher final : public Launcher {
   Result<std::unique_ptr<Booted>> boot(const Profile& profile, const Arm& arm, const LaunchOptions& options) override {
     Launcher& launcher = launcher_of(profile);
     Json notes = Json::object();
-    if (profile.exclusive && profile.nodes.empty()) {
+    if (profile.exclusive && is_local(profile)) {  // others' preflight takes it, on every node
       if (lock_ == nullptr) {
-        BK_ASSIGN(lock_, RunLock::take(lock_dir_, profile.name, is_local(profile)));
+        BK_ASSIGN(lock_, RunLock::take(lock_dir_, profile.name, true));
       }
       const Status dropped = drop_page_cache();
       notes.set("page_cache", dropped ? std::string("dropped") : "kept: " + dropped.error().what);

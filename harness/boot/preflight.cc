@@ -60,9 +60,10 @@ bool Preflight::in_container() const {
 Status Preflight::open() {
   nodes_ = profile_.nodes.empty() ? Lines{kLocalNode} : profile_.nodes;
   const Ssh ssh = ssh_of(profile_, root_dir_);
-  const std::string lock = profile_.exclusive ? run_lock_file(kRunLockDir).string() : "";
   const std::string home = profile_.modules.empty() ? "" : profile_.deploy_dir + "/" + profile_.name;
   for (const std::string& node : nodes_) {
+    const std::filesystem::path dir = node == kLocalNode ? run_lock_dir() : kRunLockDir;
+    const std::string lock = profile_.exclusive ? run_lock_file(dir).string() : "";
     const auto argv =
         ssh_argv(ssh, node, keeper_script(), {lock, profile_.name, user_name() + "@" + host_name(), home});
     BK_ASSIGN(auto session, Session::open(node, argv));

@@ -5,6 +5,7 @@
 
 #include "base/sha256.h"
 #include "boot/launcher.h"
+#include "boot/run_lock.h"
 #include "support/podman_here.h"
 
 using namespace bk;
@@ -58,7 +59,7 @@ struct LaneInPodman {
     options.log_file = dir.path() / "engine.log";
     options.bin_dir = BK_BIN_DIR;
     options.api_key = key;
-    return make_fleet_launcher()->boot(profile, arm, options);
+    return make_launcher(run_lock_dir())->boot(profile, arm, options);
   }
   void refused(const Profile& profile, const std::string& said) const {
     const auto booted = boot(profile);
@@ -92,8 +93,10 @@ TEST_CASE("an engine in a real container sees the overlay, read-only, and proves
   CHECK(facts.fingerprint.find("image_id_reason") == nullptr);
   CHECK_FALSE(holds(facts.fingerprint.dump(), lane.key));
   CHECK(lane.podman.running() == "bracketkit-lane-0\n");
+  CHECK(holds(read_file(run_lock_file(run_lock_dir())).value_or(""), "lane=lane\n"));
   CHECK((*booted)->stop());
   CHECK(lane.podman.running().empty());
+  CHECK(test::eventually([] { return !fs::exists(run_lock_file(run_lock_dir())); }));
   // The image's own file is what it was.
   CHECK(lane.podman.podman({"run", "--rm", "--entrypoint", "cat", "localhost/bk:1", "/opt/pkg/a.txt"}).out == "old\n");
 }
