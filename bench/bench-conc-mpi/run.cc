@@ -158,6 +158,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   app.example("bench-conc-mpi --srun 4 --base-url http://head:8000 -C 256", "the same on four nodes of Slurm");
   BK_ASSIGN(const cli::Parsed parsed, app.parse(mine, args));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
+  BK_TRY(tool::check_load_flags(options));
   if (srun_nodes) {
     cli::Args rest;
     for (std::size_t i = 0; i < args.size(); ++i) {

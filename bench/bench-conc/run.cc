@@ -13,6 +13,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
               "Poisson arrivals, and the requests per second that keep both limits");
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, args));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
+  BK_TRY(tool::check_load_flags(options));
   tool::Bench bench;
   bench.program = "bench-conc";
   bench.leg = "concurrency";

@@ -125,6 +125,20 @@ class Collector {
     return out;
   }
 
+  /// kUsage when a direction was given that no name needed and some name contradicts.
+  [[nodiscard]] Status check_better() const {
+    if (!better_ || decided_) return {};
+    for (const Series& s : series_) {
+      if (s.out.better == *better_) continue;
+      const char* lower = "lower";
+      const char* higher = "higher";
+      const bool asked_lower = *better_ == stats::Better::kLower;
+      return fail(Errc::kUsage, fmt::format("--better {} contradicts the name {}, of which {} is better: leave it out",
+                                            asked_lower ? lower : higher, s.out.metric, asked_lower ? higher : lower));
+    }
+    return {};
+  }
+
  private:
   Result<Series*> series_of(const Line& line) {
     const Unit& unit = line.name.unit;
@@ -141,6 +155,7 @@ class Collector {
       }
       return &s;
     }
+    decided_ = decided_ || !unit.better;
     const auto better = unit.better ? unit.better : better_;
     if (!better) {
       return fail(Errc::kUsage, fmt::format("the name {} does not say which way is better: give --better lower|higher "
@@ -159,6 +174,7 @@ class Collector {
   }
 
   std::optional<stats::Better> better_;
+  bool decided_ = false;  ///< some name left it to better_
   std::map<std::int64_t, stats::Arm> arms_;
   std::vector<Series> series_;
 };
@@ -180,6 +196,7 @@ Result<Recorded> parse_recorded(std::string_view jsonl, std::optional<stats::Bet
       return fail(std::move(error));
     }
   }
+  BK_TRY(collector.check_better());
   return collector.finish();
 }
 

@@ -35,7 +35,7 @@ struct Recorded {
 ///   {"boot": 0, "arm": "base", "metric": "tpot_ms", "value": 2.19, "acceptance": 0.31}
 /// Optional: acceptance (raw, 0..1), k_eff (drafted tokens per draft), cell ("C=1"), unit (instead of a suffix).
 /// Values of one dimension are converted to the unit seen first.
-/// @param better  decides where the unit does not.
+/// @param better  decides where the unit does not; kUsage when it decides nothing and contradicts a unit.
 /// kUsage with "line N": text that is no such object, a boot with two arms, values of one metric in units that do not
 /// convert, a metric whose direction nobody said, no line at all.
 [[nodiscard]] Result<Recorded> parse_recorded(std::string_view jsonl, std::optional<stats::Better> better);

@@ -48,8 +48,16 @@ Result<Response> fetch(Transport& transport, Request request) {
   }
   if (collector.end.kind != End::Kind::kComplete)
     return fail(code_of(collector.end.kind), collector.end.message, where);
+  for (const auto& [name, value] : collector.response.headers) {
+    if (name == "content-encoding" && value != "identity") return fail(Errc::kHttp, encoded_answer(value), where);
+  }
   collector.response.body = redact(std::move(collector.response.body), secrets);
   return std::move(collector.response);
+}
+
+std::string encoded_answer(const std::string& encoding) {
+  return "the answer is compressed (Content-Encoding: " + encoding +
+         ") though that was not asked for: what compresses it, often a proxy, must let it through as it is";
 }
 
 }  // namespace bk::http

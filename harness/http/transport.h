@@ -86,7 +86,9 @@ struct Response {
   std::string body;
 };
 
-/// One request, whole, waited for. Any status is a Response; kConnect, kTimeout or kHttp (cut) otherwise.
+/// One request, whole, waited for. Any status is a Response; kConnect, kTimeout or kHttp (cut, compressed) otherwise.
 [[nodiscard]] Result<Response> fetch(Transport& transport, Request request);
+/// What to say of an answer in this Content-Encoding: none was asked for, and none can be read.
+[[nodiscard]] std::string encoded_answer(const std::string& encoding);
 
 }  // namespace bk::http

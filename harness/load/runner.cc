@@ -47,6 +47,7 @@ class Flight final : public http::Handler {
     std::string_view type;
     for (const auto& [name, value] : headers) {
       if (name == "content-type") type = value;
+      if (name == "content-encoding" && value != "identity") encoding_ = value;
     }
     timeline_.headers(status, type, at);
   }
@@ -55,6 +56,8 @@ class Flight final : public http::Handler {
   void on_end(const http::End& end) override {
     ended_at = end.at;
     record = timeline_.finish({kind_of(end.kind), end.message, end.at});
+    // Compressed bytes are no events: whatever they were taken for, this is why.
+    if (!record.ok() && !encoding_.empty()) record.reason = http::encoded_answer(encoding_);
     for (std::string* text : {&record.reason, &record.finish_reason, &record.model, &record.content, &record.reasoning,
                               &record.tool_calls}) {
       *text = redact(std::move(*text), secrets);
@@ -70,6 +73,7 @@ class Flight final : public http::Handler {
   std::vector<std::string> secrets;
 
  private:
+  std::string encoding_;
   stream::Timeline timeline_;
   std::function<void(Flight&)> done_;
 };

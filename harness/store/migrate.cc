@@ -55,11 +55,12 @@ Status migrate(Connection& connection, const std::string& path) {
 Status require_current_schema(Connection& connection, const std::string& path) {
   BK_ASSIGN(const std::int64_t version, number(connection, "PRAGMA user_version"));
   if (version == schema_version()) return {};
-  return fail(Errc::kRefused,
-              fmt::format("the database has schema {}, this program reads {}: open it once for writing to bring it up "
-                          "to date",
-                          version, schema_version()),
-              path);
+  return fail(
+      Errc::kRefused,
+      fmt::format("the database has schema {}, this program reads {}: a command that writes to it brings it up to "
+                  "date (ledger import, bracket verdict, any bench with --db)",
+                  version, schema_version()),
+      path);
 }
 
 }  // namespace bk::store

@@ -203,11 +203,12 @@ Status bring_up_to_date(Connection& connection, const std::string& where, OpenMo
   }
   if (before == schema_version()) return {};
   if (mode == OpenMode::kReadOnly) {
-    return fail(Errc::kRefused,
-                fmt::format("the database has schema {}, this program reads {}: open it once for writing to bring it "
-                            "up to date",
-                            before, schema_version()),
-                where);
+    return fail(
+        Errc::kRefused,
+        fmt::format("the database has schema {}, this program reads {}: a command that writes to it brings it up "
+                    "to date (ledger import, bracket verdict, any bench with --db)",
+                    before, schema_version()),
+        where);
   }
   BK_ASSIGN(Transaction transaction, Transaction::begin(connection));
   BK_ASSIGN(const std::int64_t version, version_of(connection));  // another program may have been first

@@ -24,22 +24,26 @@ Status parse_rates(const std::string& text, std::vector<double>* rates) {
 
 void add_load_section(cli::App& app, LoadOptions& options) {
   app.section("LOAD");
-  app.option("-C,--concurrency", options.concurrency,
-             "closed loop: streams that ask again as soon as they are answered")
-      .separated_by(',')
-      .range(1, 10000)
-      .value("LIST");
+  const cli::Option concurrency = app.option("-C,--concurrency", options.concurrency,
+                                             "closed loop: streams that ask again as soon as they are answered")
+                                      .separated_by(',')
+                                      .range(1, 10000)
+                                      .value("LIST");
   app.option(
          "--rate", [&options](const std::string& text) { return parse_rates(text, &options.rates); },
          "open loop instead: requests per second, whatever the server does")
       .value("LIST");
-  app.option("--arrivals", options.arrivals, "how open-loop requests arrive").choices({"poisson", "constant"});
+  const cli::Option arrivals =
+      app.option("--arrivals", options.arrivals, "how open-loop requests arrive").choices({"poisson", "constant"});
+  options.open_only = {{"--arrivals", arrivals}};
   app.option("-n,--requests", options.requests, "requests of each cell; 0: eight a stream, 32 in the open loop")
       .range(0, 1'000'000)
       .value("N");
-  app.option("--ramp", options.ramp_s, "closed loop: seconds over which the streams begin, evenly spread")
-      .range(0, 3600)
-      .value("S");
+  const cli::Option ramp =
+      app.option("--ramp", options.ramp_s, "closed loop: seconds over which the streams begin, evenly spread")
+          .range(0, 3600)
+          .value("S");
+  options.closed_only = {{"-C", concurrency}, {"--ramp", ramp}};
   app.option("--prompt-tokens", options.prompt_tokens, "cold prompts of this size; 0: a short question")
       .range(0, 10'000'000)
       .value("N");
@@ -68,6 +72,16 @@ void register_load_flags(cli::App& app, LoadOptions& options) {
       "Latencies count from the scheduled start, so that waiting in the client is seen and no request is left out "
       "because an earlier one was slow. A percentile with fewer than five observations in its tail is marked with *. "
       "The cells of one sweep share boot, caches and drift: they are correlated, and no basis for a verdict.");
+}
+
+Status check_load_flags(const LoadOptions& options) {
+  const bool open = !options.rates.empty();
+  for (const auto& [flag, option] : open ? options.closed_only : options.open_only) {
+    if (!option.given()) continue;
+    return fail(Errc::kUsage, open ? flag + " is of the closed loop and --rate of the open one: leave one of them out"
+                                   : flag + " is of the open loop: give --rate too");
+  }
+  return {};
 }
 
 leg::ConcurrencyPlan load_plan(const LoadOptions& options) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/common_flags.h"
@@ -20,10 +21,14 @@ struct LoadOptions {
   bool stop_early = false;
   leg::ServiceLimits limits;
   load::PromptFile prompts;
+  /// Flags that mean something in one of the two loops only.
+  std::vector<std::pair<std::string, cli::Option>> closed_only, open_only;
 };
 
 /// The connection's and the load's flags, and what such a program says of itself.
 void register_load_flags(cli::App& app, LoadOptions& options);
+/// kUsage when flags of both loops were given.
+[[nodiscard]] Status check_load_flags(const LoadOptions& options);
 [[nodiscard]] leg::ConcurrencyPlan load_plan(const LoadOptions& options);
 [[nodiscard]] Json load_plan_json(const LoadOptions& options);
 

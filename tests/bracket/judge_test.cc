@@ -178,6 +178,15 @@ TEST_CASE("judge refuses in one line", "[bracket]") {
   CHECK(
       judge("{\"boot\":0,\"arm\":\"base\",\"metric\":\"watts\",\"value\":1}\n", {"--better", "lower", "--json"}).code ==
       4);
+  const std::string tpot = "{\"boot\":0,\"arm\":\"base\",\"metric\":\"tpot_ms\",\"value\":1}\n";
+  const Outcome contradicts = judge(tpot, {"--better", "higher"});
+  CHECK(contradicts.code == 2);
+  CHECK(contradicts.err.find("--better higher contradicts the name tpot_ms, of which lower is better") !=
+        std::string::npos);
+  CHECK(judge(tpot, {"--better", "lower"}).code == 4);
+  // Beside a name that leaves it open it decides for that one.
+  const std::string watts = "{\"boot\":0,\"arm\":\"base\",\"metric\":\"watts\",\"value\":1}\n";
+  CHECK(judge(tpot + watts, {"--better", "higher"}).code == 4);
   CHECK(bracket_tool_run({"judge", "/nonexistent/file.jsonl"}).code == 3);
   CHECK(bracket_tool_run({"judge"}).code == 2);
   CHECK(bracket_tool_run({"judeg", "x"}).code == 2);

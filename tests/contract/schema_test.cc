@@ -40,6 +40,7 @@ const std::vector<Row>& commands() {
       {"bracket-list", "bracket list --json"},
       {"bracket-judge", "bracket judge h200.jsonl --json"},
       {"census", "census rank0.json.gz --json"},
+      {"profile-step", "profile-step decode:64 /traces --wait 20 --json"},
       {"b12x-preflight", "b12x-preflight /models --json"},
       {"overlay-compose", "overlay compose lane/profiles/lane.env --json"},
       {"overlay-list", "overlay list lane/profiles/lane.env --json"},

@@ -216,9 +216,18 @@ TEST_CASE("streamgap without an overlap has no result") {
         std::string::npos);
 }
 
+/// A script line: an answer of that path in gzip.
+std::string compressed(const std::string& path) {
+  return R"({"path": ")" + path + R"(", "at_ms": 0, "hex": "1f8b0800", "headers": {"Content-Encoding": "gzip"}})" +
+         "\n";
+}
+
 TEST_CASE("every load program refuses in one line and shows its plan without a server") {
   TempDir dir;
   SimEngine engine;
+  const std::string script = dir.path() / "models.jsonl";
+  REQUIRE(write_file_atomic(script, compressed("/v1/models")));
+  const SimEngine zipped_page({"--script", script});
   struct Case {
     std::vector<std::string> argv;
     int code;
@@ -230,6 +239,10 @@ TEST_CASE("every load program refuses in one line and shows its plan without a s
       {{"bench-ctx", "--base-url", url, "--contexts", "500000"}, 2, "the server holds 430000 tokens"},
       {{"bench-ctx", "--base-url", url, "--contexts", "4"}, 2, "cannot have 4 tokens"},
       {{"bench-conc", "--rate", "0"}, 2, "--rate 0"},
+      {{"bench-conc", "--rate", "5", "-C", "4"}, 2, "-C is of the closed loop"},
+      {{"bench-conc", "--rate", "5", "--ramp", "1"}, 2, "--ramp is of the closed loop"},
+      {{"bench-conc", "-C", "4", "--arrivals", "constant"}, 2, "--arrivals is of the open loop"},
+      {{"bench-conc", "--base-url", zipped_page.url()}, 3, "Content-Encoding: gzip"},
       {{"bench-conc", "--arrivals", "poison"}, 2, "--arrivals"},
       {{"bench-conc", "--base-url", "http://127.0.0.1:1"}, 3, "127.0.0.1:1"},
       {{"bench-tp4", "--base-url", url, "--prefill-tokens", "500000"}, 2, "not a prefill of 500000"},
@@ -256,6 +269,17 @@ TEST_CASE("every load program refuses in one line and shows its plan without a s
     CHECK(plan.exit.code == 0);
     CHECK(json_of(plan)["seed"].as_string() == "0");
   }
+}
+
+TEST_CASE("streams in an encoding that nobody asked for say so") {
+  const TempDir dir;
+  const std::string script = dir.path() / "chat.jsonl";
+  REQUIRE(write_file_atomic(script, compressed("/v1/chat/completions")));
+  const SimEngine engine({"--script", script});
+  const Captured run = run_program(
+      {"bench-conc", "--base-url", engine.url(), "-C", "1", "-n", "1", "--warmup", "0", "-q"}, {}, dir.path().string());
+  CHECK(run.exit.code == 3);
+  CHECK(run.err.find("Content-Encoding: gzip") != std::string::npos);
 }
 
 TEST_CASE("requests that fail under load are counted, and all failing is an error") {
