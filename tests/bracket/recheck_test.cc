@@ -108,7 +108,7 @@ TEST_CASE("an assessment that was edited is found by its samples, and so is an e
     Judged db;
     db.judge();
     const Recheck before = db.check();
-    CHECK(before.text == "");
+    CHECK(before.text.empty());
     CHECK(before.finding == Finding::kAgrees);
     db.edit(row.sql);
     const Recheck after = db.check();
@@ -151,7 +151,7 @@ TEST_CASE("a void bracket says what its boots said; one that is not at its end i
   judgement.assessment = stats::void_assessment("engine_restarted", "The engine restarted.");
   REQUIRE(db.database().add_assessment(to_row(judgement, db.plan(), db.bracket())));
   REQUIRE(db.database().set_bracket_state(db.bracket(), "void", "engine_restarted"));
-  CHECK(db.check().text == "");
+  CHECK(db.check().text.empty());
   CHECK(db.check().finding == Finding::kAgrees);
   db.edit("UPDATE assessment SET reason = 'All was well.'");
   CHECK(db.check().text == "reason is 'All was well.', by the samples 'The engine restarted.'");
