@@ -1,8 +1,11 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <iostream>
+#include <map>
+#include <set>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "boot/launcher.h"
 #include "engine/metrics_client.h"
 #include "http/transport.h"
@@ -86,6 +89,54 @@ Timed timed(const store::SampleRow& sample) {
   return sum;
 }
 
+/// One request's tokens: as the server's log has them, or as the client's record does.
+struct Tokens {
+  std::int64_t prompt = -1, cached = -1, generated = -1;
+  auto operator<=>(const Tokens&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const Tokens& t) {
+  return out << "{prompt " << t.prompt << ", cached " << t.cached << ", generated " << t.generated << "}";
+}
+
+std::int64_t number_behind(std::string_view line, std::string_view words) {
+  const std::size_t at = line.find(words);
+  if (at == std::string_view::npos) return -1;
+  std::string_view rest = line.substr(at + words.size());
+  rest = rest.substr(std::min(rest.find_first_not_of(' '), rest.size()));
+  return parse_int(rest.substr(0, rest.find_first_not_of("0123456789"))).value_or(-1);
+}
+
+/// What the server's own log says of every task: the prompt's tokens, those of it in the cache, those generated.
+std::multiset<Tokens> logged_requests(const std::string& log) {
+  std::map<std::int64_t, Tokens> tasks;
+  for (const std::string_view line : split_lines(log)) {
+    const std::int64_t task = number_behind(line, "| task ");
+    if (task < 0) continue;
+    Tokens& tokens = tasks[task];
+    if (const auto n = number_behind(line, "task.n_tokens = "); n >= 0) tokens.prompt = n;
+    if (const auto n = number_behind(line, "cached n_tokens = "); n >= 0) tokens.cached = n;
+    const bool generation =
+        line.find("eval time =") != std::string_view::npos && line.find("prompt eval time =") == std::string_view::npos;
+    if (generation) tokens.generated = number_behind(line, " ms /");
+  }
+  std::multiset<Tokens> all;
+  for (const auto& [task, tokens] : tasks) {
+    if (tokens.prompt >= 0) all.insert(tokens);
+  }
+  return all;
+}
+
+std::multiset<Tokens> recorded_requests(const std::vector<store::SampleRow>& samples) {
+  std::multiset<Tokens> all;
+  for (const store::SampleRow& sample : samples) {
+    for (const store::RequestRow& request : sample.requests) {
+      all.insert({request.usage_prompt_tokens.value_or(-1), request.usage_cached_tokens.value_or(-1),
+                  request.usage_completion_tokens.value_or(-1)});
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("on the real llama.cpp server tokens and acceptance equal usage, timings and counters to the last token",
@@ -97,9 +148,10 @@ TEST_CASE("on the real llama.cpp server tokens and acceptance equal usage, timin
   for (const std::string spec : {"none", "ngram", "draft"}) {
     INFO("SPEC=" << spec);
     const TempDir dir;
-    const auto engine = boot_llama(dir, {{"SPEC", spec}});
+    auto engine = boot_llama(dir, {{"SPEC", spec}});
     const std::string db = (dir.path() / "r.db").string();
     const engine::Counters before = counters_of(*engine);
+    const std::size_t booted = read_file(dir.path() / "engine.log").value().size();
     const Captured run = run_program({"bench-dec", "--base-url", engine->facts().endpoint.base_url, "-C", "1,2",
                                       "--reps", "1", "--tokens", "24", "--content", "structured", "--db", db, "--json"},
                                      {}, dir.path().string(), 400 * kSecond);
@@ -131,6 +183,13 @@ TEST_CASE("on the real llama.cpp server tokens and acceptance equal usage, timin
       CHECK(counted(before.draft_tokens, after.draft_tokens) == total.drafted);
       CHECK(counted(before.accepted_tokens, after.accepted_tokens) == total.accepted);
     }
+
+    engine.reset();  // its log is whole once it has ended
+    const auto log = read_file(dir.path() / "engine.log");
+    REQUIRE(log);
+    const auto recorded = recorded_requests(samples_in(db));
+    CHECK(recorded.size() >= 3);
+    CHECK(logged_requests(log->substr(booted)) == recorded);  // what was asked at boot stands before
 
     const auto json = parse_json(run.out);
     REQUIRE(json);
