@@ -3,6 +3,7 @@
 #include <iostream>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -92,7 +93,10 @@ Timed timed(const store::SampleRow& sample) {
 /// One request's tokens: as the server's log has them, or as the client's record does.
 struct Tokens {
   std::int64_t prompt = -1, cached = -1, generated = -1;
-  auto operator<=>(const Tokens&) const = default;
+  friend bool operator==(const Tokens&, const Tokens&) = default;
+  friend bool operator<(const Tokens& a, const Tokens& b) {
+    return std::tie(a.prompt, a.cached, a.generated) < std::tie(b.prompt, b.cached, b.generated);
+  }
 };
 std::ostream& operator<<(std::ostream& out, const Tokens& t) {
   return out << "{prompt " << t.prompt << ", cached " << t.cached << ", generated " << t.generated << "}";
