@@ -51,7 +51,6 @@ void register_flags(cli::App& app, Options& options) {
       .value("FILE")
       .no_default();
   app.flag("--no-adapt-prompt", options.no_adapt_prompt, "do not take the chat template's tokens out of the prompts");
-  app.example("benchy --base-url http://127.0.0.1:8000 --pp 512 --tokenizer tokenizer.json", "prompts sized by a file");
   app.example("benchy --base-url http://127.0.0.1:8000 --pp 2048 --tg 32 --depth 0,4096 --concurrency 1,2",
               "four rows of prompt and four of generation");
 }
