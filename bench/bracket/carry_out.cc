@@ -14,13 +14,12 @@
 namespace bk::bracket_tool {
 namespace {
 
-Status end_run(store::Database& database, store::RowId run, const Result<bracket::Outcome>& outcome,
-               const cli::Streams& streams) {
-  if (outcome) {
-    const bool is_void = outcome->judgement.assessment.state == stats::State::kVoid;
-    return database.end_run(run, "done", static_cast<int>(is_void ? cli::ExitCode::kVoid : cli::ExitCode::kDone));
+Status end_run(store::Database& database, store::RowId run, const Result<Ended>& ended, const cli::Streams& streams) {
+  if (ended) {
+    return database.end_run(run, "done",
+                            static_cast<int>(ended->is_void ? cli::ExitCode::kVoid : cli::ExitCode::kDone));
   }
-  const Error& error = outcome.error();
+  const Error& error = ended.error();
   return database.end_run(run, error.code == Errc::kInterrupted ? "interrupted" : "failed",
                           static_cast<int>(cli::exit_code_of(error.code)), redact(error.text(), streams.secrets));
 }
@@ -66,9 +65,21 @@ std::filesystem::path engine_log_dir(const std::string& log_dir, const std::stri
   return std::filesystem::absolute(db).parent_path() / "logs";
 }
 
+Status guard_rejected(store::Database& database, const bracket::Plan& plan, const std::string& reopen) {
+  if (!trim(reopen).empty()) return {};
+  BK_ASSIGN(const auto rejected, database.rejected(plan.profile, plan.knob, plan.cand_value));
+  if (rejected.empty()) return {};
+  const store::BracketSummary& last = rejected.back();
+  return fail(
+      Errc::kRefused,
+      fmt::format("{}={} was rejected by {} ({}): say what changed with --reopen \"why\"", plan.knob, plan.cand_value,
+                  last.verdict ? last.verdict->signed_by : "somebody", last.verdict ? last.verdict->reason : ""),
+      store::short_uid(last.bracket.uid));
+}
+
 Result<cli::ExitCode> carry_out(cli::Streams& streams, const cli::Args& args, store::Database& database,
                                 const boot::Profile& profile, const bracket::Plan& plan, store::RowId bracket,
-                                const std::string& uid, const CarryOut& how) {
+                                const std::string& uid, const CarryOut& how, const Body& body) {
   BK_ASSIGN(const std::string key, engine_key(profile, streams));
   BK_ASSIGN(cli::Output output, cli::Output::open(streams, how.out));
   BK_ASSIGN(const store::RowId run, begin_run(database, streams, args, plan.options.seed, bracket));
@@ -83,22 +94,31 @@ Result<cli::ExitCode> carry_out(cli::Streams& streams, const cli::Args& args, st
                              engine_log_dir(how.log_dir, how.db),
                              {},
                              key};
-  const auto outcome = bracket::execute(tools, profile, plan, bracket, run);
+  const auto ended = body(tools, run);
   watcher.finish();
-  BK_TRY(end_run(database, run, outcome, streams));
-  if (!outcome) {
+  BK_TRY(end_run(database, run, ended, streams));
+  if (!ended) {
     const bool by_path = how.profile.find('/') != std::string::npos;
     fmt::print(streams.err, "bracket: everything measured is kept; go on with: bracket resume {} --db {}{}\n",
                store::short_uid(uid), how.db, by_path ? " --profile " + how.profile : "");
-    return fail(outcome.error());
+    return fail(ended.error());
   }
   BK_TRY(show_bracket(database, uid, how.format, output.stream()));
   BK_TRY(output.close());
-  const stats::State state = outcome->judgement.assessment.state;
-  if (state == stats::State::kVoid) return cli::ExitCode::kVoid;
-  // Arms that are the same: what was called is a false alarm.
-  const bool called = state == stats::State::kBetter || state == stats::State::kWorse;
-  return plan.knob.empty() && called ? cli::ExitCode::kFailed : cli::ExitCode::kDone;
+  if (ended->is_void) return cli::ExitCode::kVoid;
+  return ended->false_alarm ? cli::ExitCode::kFailed : cli::ExitCode::kDone;
+}
+
+Result<cli::ExitCode> carry_out(cli::Streams& streams, const cli::Args& args, store::Database& database,
+                                const boot::Profile& profile, const bracket::Plan& plan, store::RowId bracket,
+                                const std::string& uid, const CarryOut& how) {
+  const Body body = [&](const bracket::Tools& tools, store::RowId run) -> Result<Ended> {
+    BK_ASSIGN(const bracket::Outcome outcome, bracket::execute(tools, profile, plan, bracket, run));
+    const stats::State state = outcome.judgement.assessment.state;
+    const bool called = state == stats::State::kBetter || state == stats::State::kWorse;
+    return Ended{state == stats::State::kVoid, plan.knob.empty() && called};
+  };
+  return carry_out(streams, args, database, profile, plan, bracket, uid, how, body);
 }
 
 }  // namespace bk::bracket_tool

@@ -1,12 +1,13 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "base/file_lock.h"
-#include "bracket/plan.h"
+#include "bracket/execute.h"
 #include "cli/run_main.h"
 #include "store/store.h"
 
@@ -33,8 +34,25 @@ struct CarryOut {
 /// `log_dir`, or logs/ beside the database.
 [[nodiscard]] std::filesystem::path engine_log_dir(const std::string& log_dir, const std::string& db);
 
-/// Executes what is left of a stored bracket and shows it. kDone when the bracket completed, kVoid when it is void; an
-/// error otherwise, with the way to go on said on streams.err.
+/// A rejected axis is not measured again by accident: kRefused naming the verdict, unless `reopen` says why.
+[[nodiscard]] Status guard_rejected(store::Database& database, const bracket::Plan& plan, const std::string& reopen);
+
+/// How what was carried out ended.
+struct Ended {
+  bool is_void = false;
+  bool false_alarm = false;  ///< a difference was called between arms that are the same
+};
+/// Runs what is left. @param run  the program's own row.
+using Body = std::function<Result<Ended>(const bracket::Tools& tools, store::RowId run)>;
+
+/// Executes what is left of a stored bracket, matrix or sweep and shows it. kDone when it completed, kVoid when it is
+/// void; an error otherwise, with the way to go on said on streams.err.
+/// @param plan  of the bracket, or of the whole family.
+[[nodiscard]] Result<cli::ExitCode> carry_out(cli::Streams& streams, const cli::Args& args, store::Database& database,
+                                              const boot::Profile& profile, const bracket::Plan& plan,
+                                              store::RowId bracket, const std::string& uid, const CarryOut& how,
+                                              const Body& body);
+/// The same of a single bracket.
 [[nodiscard]] Result<cli::ExitCode> carry_out(cli::Streams& streams, const cli::Args& args, store::Database& database,
                                               const boot::Profile& profile, const bracket::Plan& plan,
                                               store::RowId bracket, const std::string& uid, const CarryOut& how);

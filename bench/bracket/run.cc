@@ -6,6 +6,7 @@
 #include "calibrate.h"
 #include "cli/app.h"
 #include "compare.h"
+#include "family_command.h"
 #include "gate_command.h"
 #include "hot_command.h"
 #include "judge.h"
@@ -26,6 +27,9 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
     commands.push_back(std::move(command));
   };
   add(std::make_unique<RunCommand>(), "boot both arms, measure, judge");
+  add(std::make_unique<FamilyCommand>(bracket::FamilySpec::Kind::kMatrix),
+      "several knobs: each alone, then together, and their interaction");
+  add(std::make_unique<FamilyCommand>(bracket::FamilySpec::Kind::kSweep), "one knob's values: its curve and its peak");
   add(std::make_unique<HotCommand>(), "judge what needs no reboot, by pairs of requests");
   add(std::make_unique<PlanCommand>(), "what a bracket could show, before it is run");
   add(std::make_unique<SameCommand>(SameCommand::Kind::kBaseline), "boots of one configuration, for later judgements");

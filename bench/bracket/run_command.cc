@@ -5,26 +5,10 @@
 #include "base/text.h"
 #include "bracket/execute.h"
 #include "bracket/stored_plan.h"
+#include "family_command.h"
 #include "show.h"
 
 namespace bk::bracket_tool {
-namespace {
-
-/// A rejected axis is not measured again by accident.
-Status guard_rejected(store::Database& database, const bracket::Plan& plan, const std::string& reopen) {
-  if (!trim(reopen).empty()) return {};
-  BK_ASSIGN(const auto rejected, database.rejected(plan.profile, plan.knob, plan.cand_value));
-  if (rejected.empty()) return {};
-  const store::BracketSummary& last = rejected.back();
-  return fail(
-      Errc::kRefused,
-      fmt::format("{}={} was rejected by {} ({}): say what changed with --reopen \"why\"", plan.knob, plan.cand_value,
-                  last.verdict ? last.verdict->signed_by : "somebody", last.verdict ? last.verdict->reason : ""),
-      store::short_uid(last.bracket.uid));
-}
-
-}  // namespace
-
 void RunCommand::register_on(cli::App& app) {
   app.description(
       "Boots base, candidate, base … of one profile with exactly one knob differing, measures decode speed and runs a "
@@ -89,17 +73,22 @@ void ResumeCommand::register_on(cli::App& app) {
 Result<cli::ExitCode> ResumeCommand::run(cli::Streams& streams, const cli::Args& args) {
   BK_TRY(check_format(flags_.format));
   BK_ASSIGN(store::Database database, store::Database::open(flags_.db));
-  BK_ASSIGN(const store::BracketSummary named, database.bracket(id_));
+  BK_ASSIGN(store::BracketSummary named, database.bracket(id_));
+  if (named.bracket.family_id) {  // one comparison has no boots to itself: its family goes on
+    BK_ASSIGN(const std::string family, database.bracket_uid(*named.bracket.family_id));
+    BK_ASSIGN(named, database.bracket(family));
+  }
   BK_ASSIGN(const auto owned, own_bracket(flags_.db, named.bracket.uid));
   BK_ASSIGN(const store::BracketSummary summary, database.bracket(named.bracket.uid));
   BK_ASSIGN(const boot::Profile profile, profile_of(flags_.profile.empty() ? summary.bracket.profile : flags_.profile));
   BK_ASSIGN(const bracket::Plan plan, bracket::resumable_plan(database, summary.bracket, profile));
+  const CarryOut how{flags_.db, flags_.profile, log_dir_, flags_.format, flags_.out, flags_.quiet};
+  if (bracket::is_family(plan)) return resume_family(streams, args, database, profile, plan, summary.bracket, how);
   if (!flags_.quiet) {
     fmt::print(streams.err, "plan: {} on profile {}; {} of {} boots are done\n", plan.axis(), plan.profile,
                summary.boots_done, plan.order.size());
   }
-  return carry_out(streams, args, database, profile, plan, summary.bracket.id, summary.bracket.uid,
-                   {flags_.db, flags_.profile, log_dir_, flags_.format, flags_.out, flags_.quiet});
+  return carry_out(streams, args, database, profile, plan, summary.bracket.id, summary.bracket.uid, how);
 }
 
 }  // namespace bk::bracket_tool

@@ -3,9 +3,12 @@
 #include <fmt/ostream.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
+#include "bracket/family_plan.h"
 #include "cli/output.h"
+#include "family_text.h"
 #include "judged_text.h"
 #include "report/number.h"
 #include "report/table.h"
@@ -16,9 +19,13 @@ namespace {
 
 std::string proofs_text(const bracket::View& view) {
   int held = 0, all = 0, others_held = 0, others = 0;
+  std::set<std::string> knobs{view.summary.bracket.knob};
+  if (view.plan) {
+    for (const bracket::KnobChange& change : view.plan->changes()) knobs.insert(change.knob);
+  }
   std::vector<std::string> failed;
   for (const store::ProofRow& proof : view.proofs) {
-    const bool judged = proof.knob == view.summary.bracket.knob, ok = proof.state == "held";
+    const bool judged = knobs.contains(proof.knob), ok = proof.state == "held";
     (judged ? all : others) += 1;
     (judged ? held : others_held) += ok ? 1 : 0;
     if (proof.state == "failed")
@@ -87,6 +94,12 @@ void print_view(std::ostream& out, const bracket::View& view) {
   print_line(out, "engine", engine_text(view));
   if (view.plan) print_line(out, "plan", fmt::format("{} boots; {}", view.plan->order.size(), plan_text(*view.plan)));
   if (!view.proofs.empty()) print_line(out, "proofs", proofs_text(view));
+  if (!view.family_uid.empty()) {
+    print_line(out, "part of",
+               fmt::format("{} {}, whose base boots it shares",
+                           view.plan ? view.plan->family["kind"].as_string().value_or("family") : "family",
+                           store::short_uid(view.family_uid)));
+  }
   if (!b.reopen_reason.empty()) print_line(out, "reopened", b.reopen_reason);
   if (!view.boots.empty()) {
     out << '\n';
@@ -110,6 +123,10 @@ Status check_format(const std::string& format) {
 
 Status show_bracket(store::Database& database, const std::string& uid, const std::string& format, std::ostream& out) {
   BK_ASSIGN(const bracket::View view, bracket::load_view(database, uid));
+  if (view.plan && bracket::is_family(*view.plan)) {
+    BK_ASSIGN(const bracket::FamilyView family, bracket::load_family_view(database, view));
+    return show_family(family, format, out);
+  }
   if (format == "json") {
     Json doc = tool::output_head("bracket");
     const Json body = bracket::to_json(view);

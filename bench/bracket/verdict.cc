@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "bracket/family_plan.h"
 #include "bracket/verdict_rule.h"
 #include "bracket/view.h"
 
@@ -38,6 +39,13 @@ Result<cli::ExitCode> VerdictCommand::run(cli::Streams& streams, const cli::Args
   }
   BK_ASSIGN(store::Database database, store::Database::open(flags_.db));
   BK_ASSIGN(const bracket::View view, bracket::load_view(database, id_));
+  if (view.plan && bracket::is_family(*view.plan)) {
+    return fail(Errc::kUsage,
+                fmt::format("a {} is signed comparison by comparison; `bracket show {}` names them",
+                            view.plan->family["kind"].as_string().value_or("family"),
+                            store::short_uid(view.summary.bracket.uid)),
+                id_);
+  }
   const auto& assessment = view.summary.assessment;
   const std::string conflict =
       bracket::verdict_conflict(word_, assessment ? std::optional(assessment->state) : std::nullopt, view.gates_failed);

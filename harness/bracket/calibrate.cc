@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "bracket/calibrate_family.h"
 #include "bracket/calibrate_naive.h"
 #include "physics/random.h"
 #include "stats/sequential.h"
@@ -65,6 +66,20 @@ void count(const stats::Assessment& a, double truth, CellResult& result) {
   result.covered += std::fabs(*e.estimate - truth) <= *e.half_width ? 1 : 0;
 }
 
+void count(const FamilyTrial& trial, CellResult& result) {
+  result.significant += trial.false_alarm ? 1 : 0;
+  result.better += trial.better ? 1 : 0;
+  result.worse += trial.called && !trial.better ? 1 : 0;
+  if (trial.peak_covered) {
+    ++result.intervals;
+    result.covered += *trial.peak_covered ? 1 : 0;
+  }
+  if (trial.best_kept) {
+    ++result.sweeps;
+    result.best_kept += *trial.best_kept ? 1 : 0;
+  }
+}
+
 void greatest(std::optional<double>& most, double value) { most = std::max(most.value_or(value), value); }
 void least(std::optional<double>& fewest, double value) { fewest = std::min(fewest.value_or(value), value); }
 
@@ -73,6 +88,11 @@ void least(std::optional<double>& fewest, double value) { fewest = std::min(fewe
 std::optional<double> CellResult::coverage_pct() const {
   if (intervals == 0) return std::nullopt;
   return 100.0 * covered / intervals;
+}
+
+std::optional<double> CellResult::best_kept_pct() const {
+  if (sweeps == 0) return std::nullopt;
+  return 100.0 * best_kept / sweeps;
 }
 
 CellResult run_cell(const CalibrationCell& cell, int brackets, std::uint64_t seed) {
@@ -84,6 +104,8 @@ CellResult run_cell(const CalibrationCell& cell, int brackets, std::uint64_t see
   for (int i = 0; i < brackets; ++i) {
     if (cell.judge == Judge::kRule) {
       count(judge(cell, looks, random), cell.world.effect, result);
+    } else if (cell.purpose == Purpose::kFamily) {
+      count(try_family(cell, random), result);
     } else {
       result.significant += naive_call(cell.judge, simulate_boots(cell.world, arms_of(cell.order), random)) ? 1 : 0;
     }
@@ -128,6 +150,11 @@ CalibrationFigures figures_of(const std::vector<CellResult>& results) {
     } else if (r.cell.purpose == Purpose::kStep) {
       greatest(r.cell.order.size() < 5 ? f.false_alarm_step_aba_max : f.false_alarm_step_max, r.significant_pct());
     }
+    if (r.cell.purpose == Purpose::kFamily) {
+      greatest(f.family_false_alarm_max, r.significant_pct());
+      if (r.intervals > 0) least(f.peak_coverage_min, *r.coverage_pct());
+      if (r.sweeps > 0) least(f.best_kept_min, *r.best_kept_pct());
+    }
     if (r.cell.name == kPowerAba35) f.power_aba_3_5 = r.better_pct();
     if (r.cell.name == kPowerAba15) f.power_aba_1_5 = r.significant_pct();
     if (r.cell.name == kPowerAbba12) {
@@ -152,9 +179,18 @@ std::vector<Bound> bounds_of(const CalibrationFigures& f) {
           {"power_abba12_3_5_significant", f.power_abba12_3_5_significant, 85, none}};
 }
 
+std::vector<Bound> family_bounds_of(const CalibrationFigures& f) {
+  const std::nullopt_t none = std::nullopt;
+  return {{"family_false_alarm_max", f.family_false_alarm_max, none, 5.5},
+          {"peak_coverage_min", f.peak_coverage_min, 94, none},
+          {"best_kept_min", f.best_kept_min, 94, none}};
+}
+
 std::vector<std::string> bounds_left(const CalibrationFigures& f, double slack) {
   std::vector<std::string> out;
-  for (const Bound& b : bounds_of(f)) {
+  std::vector<Bound> bounds = bounds_of(f);
+  for (Bound& b : family_bounds_of(f)) bounds.push_back(b);
+  for (const Bound& b : bounds) {
     if (!b.left(slack)) continue;
     const bool below = b.at_least && *b.value < *b.at_least;
     out.push_back(fmt::format("{} is {:.2f} %, {} {:g} %", b.name, *b.value, below ? "below" : "above",
@@ -172,6 +208,9 @@ Json to_json(const CalibrationFigures& f) {
   j.set("power_abba12_3_5", f.power_abba12_3_5);
   j.set("power_abba12_3_5_significant", f.power_abba12_3_5_significant)
       .set("ledger_rule_false_alarm", f.ledger_rule_false_alarm);
+  for (const Bound& b : family_bounds_of(f)) {
+    if (b.value) j.set(b.name, *b.value);
+  }
   return j;
 }
 

@@ -10,13 +10,17 @@ namespace bk::bracket {
 struct CellResult {
   CalibrationCell cell;
   int brackets = 0;
-  int significant = 0;  ///< p < alpha and no step explains it: with no effect, the false alarms
+  int significant =
+      0;  ///< p < alpha and no step explains it: with no effect, the false alarms. Of a family: any of them
   int better = 0, worse = 0;
-  int covered = 0, intervals = 0;  ///< intervals of the deciding effect, and those that hold the truth
+  /// Intervals of the deciding effect, and those that hold the truth; of a sweep that of the value picked as best.
+  int covered = 0, intervals = 0;
+  int best_kept = 0, sweeps = 0;  ///< sweeps, and those whose set of possible peaks holds the true one
   [[nodiscard]] double significant_pct() const { return 100.0 * significant / brackets; }
   [[nodiscard]] double better_pct() const { return 100.0 * better / brackets; }
   [[nodiscard]] double called_pct() const { return 100.0 * (better + worse) / brackets; }
   [[nodiscard]] std::optional<double> coverage_pct() const;
+  [[nodiscard]] std::optional<double> best_kept_pct() const;
 };
 
 /// Judges `brackets` simulated brackets of one cell. The same seed gives the same numbers on every machine that
@@ -36,6 +40,9 @@ struct CalibrationFigures {
   std::optional<double> false_alarm_max, false_alarm_step_max, false_alarm_step_aba_max, coverage_min, coverage_max;
   std::optional<double> power_aba_3_5, power_aba_1_5, power_abba12_3_5, power_abba12_3_5_significant;
   std::optional<double> ledger_rule_false_alarm;
+  /// Of a matrix or sweep: one question or more without an effect was called; the picked peak's interval holds its
+  /// truth; the possible peaks hold the true one.
+  std::optional<double> family_false_alarm_max, peak_coverage_min, best_kept_min;
 };
 /// Coverage is that of plans with one look: what a sequential plan stops at is chosen for being large.
 [[nodiscard]] CalibrationFigures figures_of(const std::vector<CellResult>& results);
@@ -52,6 +59,9 @@ struct Bound {
 };
 /// Every figure that has a bound; `ledger_rule_false_alarm` is shown beside them and has none.
 [[nodiscard]] std::vector<Bound> bounds_of(const CalibrationFigures& figures);
+
+/// Those of matrices and sweeps.
+[[nodiscard]] std::vector<Bound> family_bounds_of(const CalibrationFigures& figures);
 
 /// Every bound that is left, one sentence each.
 [[nodiscard]] std::vector<std::string> bounds_left(const CalibrationFigures& figures, double slack);

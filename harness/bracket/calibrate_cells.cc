@@ -80,6 +80,37 @@ void add_naive_cells(std::vector<CalibrationCell>& out) {
   out.push_back({"naive/paired_trials/sd2.8", "AB", Purpose::kNaive, world, 0, {}, Judge::kPairedTrials});
 }
 
+/// A sweep of four values and a matrix of two knobs, two rounds each, as family_order() has them.
+constexpr const char* kSweepOrder = "ABCDEAEDCBA";
+constexpr const char* kMatrixOrder = "ABCACBADADA";
+
+void add_family(const std::string& name, const char* order, Judge judge, int history, const World& world,
+                std::vector<CalibrationCell>& out) {
+  out.push_back({"family/" + name, order, Purpose::kFamily, world, history, {}, judge});
+}
+
+/// Without an effect, and sweeps with a peak at the third of four values and with a flat top.
+void add_families(std::vector<CalibrationCell>& out) {
+  World plain;
+  World hard = plain;
+  hard.drift = 0.03;
+  hard.luck = hard.stalls = hard.unequal = true;
+  const std::string troubles = "/drift3+luck+stalls+unequal";
+  add_family("sweep5/sd1.0", kSweepOrder, Judge::kSweep, 0, plain, out);
+  add_family("sweep5/history12/sd1.0", kSweepOrder, Judge::kSweep, 12, plain, out);
+  add_family("matrix2x2/sd1.0", kMatrixOrder, Judge::kMatrix, 0, plain, out);
+  add_family("sweep5/history12/sd1.0" + troubles, kSweepOrder, Judge::kSweep, 12, hard, out);
+  add_family("matrix2x2/sd1.0" + troubles, kMatrixOrder, Judge::kMatrix, 0, hard, out);
+  hard.boot_sd = 0.003;
+  add_family("sweep5/sd0.3" + troubles, kSweepOrder, Judge::kSweep, 0, hard, out);
+  hard.boot_sd = 0.028;
+  add_family("sweep5/sd2.8" + troubles, kSweepOrder, Judge::kSweep, 0, hard, out);
+  plain.effects = {0.01, 0.02, 0.03, 0.015};
+  add_family("sweep5/sd1.0/peak", kSweepOrder, Judge::kSweep, 0, plain, out);
+  plain.effects = {0.01, 0.02, 0.0205, 0.02};
+  add_family("sweep5/history12/sd1.0/flat_top", kSweepOrder, Judge::kSweep, 12, plain, out);
+}
+
 }  // namespace
 
 const char* to_string(Judge judge) {
@@ -90,6 +121,10 @@ const char* to_string(Judge judge) {
       return "ledger_rule";
     case Judge::kPooledU:
       return "pooled_u_test";
+    case Judge::kSweep:
+      return "sweep";
+    case Judge::kMatrix:
+      return "matrix";
     case Judge::kPairedTrials:
       break;
   }
@@ -104,6 +139,8 @@ const char* to_string(Purpose purpose) {
       return "step";
     case Purpose::kPower:
       return "power";
+    case Purpose::kFamily:
+      return "family";
     case Purpose::kNaive:
       break;
   }
@@ -124,6 +161,12 @@ std::vector<CalibrationCell> calibration_cells() {
   }
   add_power_cells(out);
   add_naive_cells(out);
+  return out;
+}
+
+std::vector<CalibrationCell> family_cells() {
+  std::vector<CalibrationCell> out;
+  add_families(out);
   return out;
 }
 

@@ -26,6 +26,30 @@ std::set<std::string> knobs_that_differ(const boot::KnobMap& a, const boot::Knob
   return names;
 }
 
+bool is_judged(const std::vector<KnobChange>& changes, const std::string& knob) {
+  return std::any_of(changes.begin(), changes.end(), [&](const KnobChange& c) { return c.knob == knob; });
+}
+
+VoidCause check_change(const KnobChange& change, stats::Arm arm, const std::vector<boot::Proof>& proofs) {
+  const auto judged =
+      std::find_if(proofs.begin(), proofs.end(), [&](const boot::Proof& proof) { return proof.knob == change.knob; });
+  const std::string& asked = arm == stats::Arm::kBase ? change.base_value : change.cand_value;
+  if (judged == proofs.end() || !judged->confirmed) {
+    const std::string why = judged == proofs.end() ? "no_proof_declared" : judged->reason;
+    return {"proof_failed",
+            fmt::format("Nothing in the running engine shows that {}={} took effect in the {} arm ({}).", change.knob,
+                        asked, to_string(arm), why)};
+  }
+  if (arm == stats::Arm::kBase && judged->confirmed == change.cand_value) {
+    return {"base_equals_cand",
+            fmt::format("The engine already runs {}={} in the base arm: base and candidate are the same.", change.knob,
+                        change.cand_value)};
+  }
+  if (judged->ok) return {};
+  return {"proof_failed", fmt::format("{} was asked to be {} in the {} arm; the engine says {}.", change.knob, asked,
+                                      to_string(arm), *judged->confirmed)};
+}
+
 VoidCause check_pair(const Plan& plan, const BootEvidence& first, const BootEvidence& other, int first_index,
                      int index) {
   const std::string where = fmt::format("boots {} and {}", first_index + 1, index + 1);
@@ -34,15 +58,17 @@ VoidCause check_pair(const Plan& plan, const BootEvidence& first, const BootEvid
                                           first.engine_version, other.engine_version)};
   }
   auto names = knobs_that_differ(first.confirmed, other.confirmed);
-  if (first.arm != other.arm && !plan.knob.empty()) {
+  const std::vector<KnobChange> changes = plan.changes();
+  if (first.arm != other.arm && !changes.empty()) {
     // A knob that one arm alone confirms hangs on the judged one: a draft's length where the other arm drafts nothing.
     std::erase_if(names, [&](const std::string& name) {
-      return name != plan.knob && (!first.confirmed.contains(name) || !other.confirmed.contains(name));
+      return !is_judged(changes, name) && (!first.confirmed.contains(name) || !other.confirmed.contains(name));
     });
-    if (names.erase(plan.knob) == 0) {
+    for (const KnobChange& change : changes) {
+      if (names.erase(change.knob) != 0) continue;
       return {"base_equals_cand",
-              fmt::format("The engine runs {}={} in both arms ({}): base and candidate are the same.", plan.knob,
-                          shown(first.confirmed, plan.knob), where)};
+              fmt::format("The engine runs {}={} in both arms ({}): base and candidate are the same.", change.knob,
+                          shown(first.confirmed, change.knob), where)};
     }
   }
   if (names.empty()) return {};
@@ -54,29 +80,16 @@ VoidCause check_pair(const Plan& plan, const BootEvidence& first, const BootEvid
 }  // namespace
 
 VoidCause check_judged_proof(const Plan& plan, stats::Arm arm, const std::vector<boot::Proof>& proofs) {
-  if (plan.knob.empty()) return {};
-  const auto judged =
-      std::find_if(proofs.begin(), proofs.end(), [&](const boot::Proof& proof) { return proof.knob == plan.knob; });
-  const std::string& asked = arm == stats::Arm::kBase ? plan.base_value : plan.cand_value;
-  if (judged == proofs.end() || !judged->confirmed) {
-    const std::string why = judged == proofs.end() ? "no_proof_declared" : judged->reason;
-    return {"proof_failed",
-            fmt::format("Nothing in the running engine shows that {}={} took effect in the {} arm ({}).", plan.knob,
-                        asked, to_string(arm), why)};
+  for (const KnobChange& change : plan.changes()) {
+    if (VoidCause cause = check_change(change, arm, proofs)) return cause;
   }
-  if (arm == stats::Arm::kBase && judged->confirmed == plan.cand_value) {
-    return {"base_equals_cand",
-            fmt::format("The engine already runs {}={} in the base arm: base and candidate are the same.", plan.knob,
-                        plan.cand_value)};
-  }
-  if (judged->ok) return {};
-  return {"proof_failed", fmt::format("{} was asked to be {} in the {} arm; the engine says {}.", plan.knob, asked,
-                                      to_string(arm), *judged->confirmed)};
+  return {};
 }
 
 VoidCause check_other_proofs(const Plan& plan, stats::Arm arm, const std::vector<boot::Proof>& proofs) {
+  const std::vector<KnobChange> changes = plan.changes();
   for (const boot::Proof& proof : proofs) {
-    if (proof.knob == plan.knob || proof.ok || proof.reason != "value_differs") continue;
+    if (is_judged(changes, proof.knob) || proof.ok || proof.reason != "value_differs") continue;
     return {"proof_failed", fmt::format("{} was asked to be {} in the {} arm; the engine says {}.", proof.knob,
                                         proof.asked, to_string(arm), proof.confirmed.value_or("nothing"))};
   }

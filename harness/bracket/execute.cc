@@ -3,56 +3,11 @@
 #include <algorithm>
 
 #include "bracket/one_boot.h"
+#include "bracket/stored_boots.h"
 #include "bracket/stored_plan.h"
 
 namespace bk::bracket {
 namespace {
-
-/// What finished boots of this bracket showed of themselves, in the order of the plan.
-Result<std::vector<BootEvidence>> finished_evidence(store::Database& database, store::RowId bracket) {
-  BK_ASSIGN(const auto boots, database.boots(bracket));
-  std::vector<BootEvidence> out;
-  for (const store::BootRow& boot : boots) {
-    if (boot.state != "done") continue;
-    BootEvidence evidence{boot.arm == "cand" ? stats::Arm::kCand : stats::Arm::kBase, {}, boot.engine_version};
-    BK_ASSIGN(const Json confirmed, parse_json(boot.confirmed_json.empty() ? "{}" : boot.confirmed_json));
-    for (const auto& [name, value] : confirmed.members()) evidence.confirmed[name] = value.as_string().value_or("");
-    out.push_back(std::move(evidence));
-  }
-  return out;
-}
-
-/// Rows that a killed program left in the middle of their lives are ended; the boot will be run again.
-Status end_stale_boots(store::Database& database, store::RowId bracket) {
-  BK_ASSIGN(const auto boots, database.boots(bracket));
-  for (const store::BootRow& boot : boots) {
-    if (boot.state != "starting" && boot.state != "running") continue;
-    BK_ASSIGN(const auto legs, database.legs(boot.id));
-    for (const store::LegRow& leg : legs) {
-      if (leg.state == "running")
-        BK_TRY(database.end_leg(leg.id, "interrupted", "the program ended before the leg did"));
-    }
-    BK_TRY(database.end_boot(boot.id, "interrupted", "the program ended before the boot did"));
-  }
-  return {};
-}
-
-struct Position {
-  bool done = false;
-  int attempts = 0;
-};
-
-Result<std::vector<Position>> positions(store::Database& database, store::RowId bracket, std::size_t planned) {
-  std::vector<Position> out(planned);
-  BK_ASSIGN(const auto boots, database.boots(bracket));
-  for (const store::BootRow& boot : boots) {
-    if (boot.position < 0 || static_cast<std::size_t>(boot.position) >= planned) continue;
-    Position& p = out[static_cast<std::size_t>(boot.position)];
-    p.done = p.done || boot.state == "done";
-    ++p.attempts;
-  }
-  return out;
-}
 
 Result<int> failed_gates(store::Database& database, store::RowId bracket) {
   BK_ASSIGN(const auto gates, database.gates(bracket));
@@ -92,7 +47,12 @@ Result<VoidCause> run_boots(const Tools& tools, const boot::Profile& profile, co
     if (enough) return VoidCause{};
     if (todo[i].done) continue;
     if (tools.stopped && tools.stopped()) return fail(Errc::kInterrupted, "interrupted between two boots");
-    OneBoot boot{tools, profile, plan, bracket, run, static_cast<int>(i), todo[i].attempts, evidence};
+    const int at = static_cast<int>(i), of = static_cast<int>(plan.order.size());
+    OneBoot boot{tools,
+                 profile,
+                 {plan, bracket, plan.order[i], at, of, todo[i].attempts, to_string(plan.order[i]), {&plan}},
+                 run,
+                 evidence};
     BK_ASSIGN(const VoidCause cause, boot.run());
     if (cause) return cause;
     evidence.push_back(boot.evidence());
@@ -102,7 +62,7 @@ Result<VoidCause> run_boots(const Tools& tools, const boot::Profile& profile, co
 
 }  // namespace
 
-Result<store::RowId> store_plan(store::Database& database, const Plan& plan, const std::string& reopen) {
+std::pair<store::PlanRow, store::BracketRow> plan_rows(const Plan& plan, const std::string& reopen) {
   store::PlanRow plan_row;
   plan_row.config_hash = config_hash(plan);
   plan_row.plan_json = to_json(plan).dump();
@@ -121,6 +81,11 @@ Result<store::RowId> store_plan(store::Database& database, const Plan& plan, con
   row.better = to_string(plan.better);
   row.created_wall = plan_row.created_wall;
   row.reopen_reason = reopen;
+  return {plan_row, row};
+}
+
+Result<store::RowId> store_plan(store::Database& database, const Plan& plan, const std::string& reopen) {
+  const auto [plan_row, row] = plan_rows(plan, reopen);
   return database.create_bracket(plan_row, row);
 }
 

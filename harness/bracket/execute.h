@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "boot/launcher.h"
 #include "bracket/assess_bracket.h"
@@ -40,6 +41,9 @@ struct Outcome {
   Judgement judgement;
   int gates_failed = 0;  ///< gates of boots of this bracket that failed or found no answer
 };
+
+/// A plan as rows, not stored yet.
+[[nodiscard]] std::pair<store::PlanRow, store::BracketRow> plan_rows(const Plan& plan, const std::string& reopen);
 
 /// Stores plan and bracket; nothing is booted. Gives the bracket's row.
 /// @param reopen  why a rejected axis is measured again; empty: it is not.

@@ -88,18 +88,25 @@ Forecast forecast_without_history(const Plan& plan) {
   return out;
 }
 
-std::string forecast_text(const Forecast& f) {
-  const std::string by =
-      f.noise.assumed() ? fmt::format("a boot deviation of {:g} % is assumed: no earlier base boots", 100 * f.noise.sd)
-                        : fmt::format("boots differ by {:.2g} % in {} earlier base boots{}", 100 * f.noise.sd,
-                                      f.noise.boots, f.noise.discounted > 0 ? ", some of less weight" : "");
-  if (!f.planned.resolves) return fmt::format("can call no effect, whatever its size ({}); {}", f.planned.reason, by);
+std::string noise_text(const BootNoise& noise) {
+  if (noise.assumed()) {
+    return fmt::format("a boot deviation of {:g} % is assumed: no earlier base boots", 100 * noise.sd);
+  }
+  return fmt::format("boots differ by {:.2g} % in {} earlier base boots{}", 100 * noise.sd, noise.boots,
+                     noise.discounted > 0 ? ", some of less weight" : "");
+}
+
+std::string resolution_text(double resolves) {
   constexpr double kMostPct = 1000;  // beyond a factor of eleven nobody asks for decimals
-  const double percent = stats::to_pct(*f.planned.resolves);
-  const std::string shown =
-      percent > kMostPct ? fmt::format("more than {:g} %", kMostPct) : fmt::format("{:.2g} %", percent);
-  return fmt::format("calls an effect of {} in {:g} of 10 brackets, smaller ones less often; {}", shown,
-                     10 * stats::kPower, by);
+  const double percent = stats::to_pct(resolves);
+  return percent > kMostPct ? fmt::format("more than {:g} %", kMostPct) : fmt::format("{:.2g} %", percent);
+}
+
+std::string forecast_text(const Forecast& f) {
+  const std::string by = noise_text(f.noise);
+  if (!f.planned.resolves) return fmt::format("can call no effect, whatever its size ({}); {}", f.planned.reason, by);
+  return fmt::format("calls an effect of {} in {:g} of 10 brackets, smaller ones less often; {}",
+                     resolution_text(*f.planned.resolves), 10 * stats::kPower, by);
 }
 
 Json to_json(const Forecast& f) {

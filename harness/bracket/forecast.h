@@ -44,6 +44,11 @@ struct Forecast {
 /// "calls an effect of 1.2 % in 8 of 10 brackets …", and what that rests on, one line.
 [[nodiscard]] std::string forecast_text(const Forecast& forecast);
 
+/// What is known of how boots differ, one clause.
+[[nodiscard]] std::string noise_text(const BootNoise& noise);
+/// "1.2 %", "more than 1000 %".
+[[nodiscard]] std::string resolution_text(double resolves);
+
 [[nodiscard]] Json to_json(const Forecast& forecast);
 
 }  // namespace bk::bracket

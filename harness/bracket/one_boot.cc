@@ -30,39 +30,30 @@ void add_lanes(std::vector<std::string> lanes, std::vector<std::string>& marks) 
 
 }  // namespace
 
-OneBoot::OneBoot(const Tools& tools, const boot::Profile& profile, const Plan& plan, store::RowId bracket,
-                 store::RowId run, int position, int attempt, std::vector<BootEvidence> before)
-    : tools_(tools),
-      profile_(profile),
-      plan_(plan),
-      bracket_(bracket),
-      run_(run),
-      position_(position),
-      attempt_(attempt),
-      before_(std::move(before)) {
-  evidence_.arm = plan.order[static_cast<std::size_t>(position)];
+OneBoot::OneBoot(const Tools& tools, const boot::Profile& profile, BootSlot slot, store::RowId run,
+                 std::vector<BootEvidence> before)
+    : tools_(tools), profile_(profile), slot_(std::move(slot)), run_(run), before_(std::move(before)) {
+  evidence_.arm = slot_.arm;
 }
 
-std::string OneBoot::label() const {
-  return fmt::format("boot {}/{} {}", position_ + 1, plan_.order.size(), to_string(evidence_.arm));
-}
+std::string OneBoot::label() const { return fmt::format("boot {}/{} {}", slot_.position + 1, slot_.of, slot_.name); }
 
 Status OneBoot::begin(const boot::Arm& arm) {
-  options_.seed = plan_.options.seed;
-  options_.boot_index = position_;
+  options_.seed = slot_.plan.options.seed;
+  options_.boot_index = slot_.position;
   options_.bin_dir = tools_.bin_dir;
   options_.api_key = tools_.api_key;
   options_.interrupted = tools_.stopped;
-  options_.log_file =
-      tools_.log_dir / fmt::format("bracket{}-boot{}-attempt{}.log", bracket_, position_ + 1, attempt_ + 1);
+  options_.log_file = tools_.log_dir / fmt::format("bracket{}-boot{}-attempt{}.log", slot_.bracket, slot_.position + 1,
+                                                   slot_.attempt + 1);
   tools_.watcher.stage(label() + " · booting");
-  row_.bracket_id = bracket_;
+  row_.bracket_id = slot_.bracket;
   BK_ASSIGN(row_.host_id, tools_.database.add_host(store::this_host()));
-  row_.position = position_;
-  row_.attempt = attempt_;
+  row_.position = slot_.position;
+  row_.attempt = slot_.attempt;
   row_.arm = to_string(evidence_.arm);
-  row_.profile = plan_.profile;
-  row_.profile_hash = plan_.profile_hash;
+  row_.profile = slot_.plan.profile;
+  row_.profile_hash = slot_.plan.profile_hash;
   row_.knobs_json = knobs_json(arm.resolved).dump();
   row_.log_path = options_.log_file.string();
   row_.started_wall = wall_now();
@@ -79,9 +70,11 @@ Status OneBoot::record_facts(const boot::BootFacts& facts) {
 VoidCause OneBoot::check(const boot::BootFacts& facts) {
   std::vector<BootEvidence> all = before_;
   all.push_back(evidence_);
-  if (VoidCause cause = check_judged_proof(plan_, evidence_.arm, facts.proofs)) return cause;
-  if (VoidCause cause = check_boots(plan_, all)) return cause;
-  return check_other_proofs(plan_, evidence_.arm, facts.proofs);
+  for (const Plan* plan : slot_.proven) {
+    if (VoidCause cause = check_judged_proof(*plan, evidence_.arm, facts.proofs)) return cause;
+  }
+  if (VoidCause cause = check_boots(slot_.plan, all)) return cause;
+  return check_other_proofs(slot_.plan, evidence_.arm, facts.proofs);
 }
 
 Result<VoidCause> OneBoot::leg(http::Transport& transport, boot::Booted& engine, const std::string& name,
@@ -140,16 +133,16 @@ VoidCause OneBoot::judge_marks(const std::vector<std::string>& marks, const std:
 Result<VoidCause> OneBoot::measure(boot::Booted& engine) {
   const engine::Endpoint& endpoint = engine.facts().endpoint;
   const std::unique_ptr<http::Transport> transport = tools_.transport();
-  leg::DecodePlan decode = plan_.options.decode;
+  leg::DecodePlan decode = slot_.plan.options.decode;
   decode.stopped = tools_.stopped;
-  const Json plan = to_json(plan_);
+  const Json plan = to_json(slot_.plan);
   // Decode before anything long: a deep prompt leaves a lane slow for a while.
   BK_ASSIGN(const VoidCause cause, leg(*transport, engine, "decode", plan["decode"], [&](leg::Sink& sink) {
               return leg::run_decode(*transport, endpoint, decode, sink);
             }));
-  if (cause || plan_.options.gate_contexts.empty()) return cause;
+  if (cause || slot_.plan.options.gate_contexts.empty()) return cause;
   leg::QualityPlan quality;
-  quality.contexts = plan_.options.gate_contexts;
+  quality.contexts = slot_.plan.options.gate_contexts;
   if (profile_.max_model_len) quality.context_limit = *profile_.max_model_len;
   quality.stopped = tools_.stopped;
   return leg(*transport, engine, "check-quality", Json::object().set("contexts", plan["gate_contexts"]),
@@ -164,7 +157,7 @@ Status OneBoot::end(const std::string& state, const std::string& reason) {
 }
 
 Result<VoidCause> OneBoot::run() {
-  BK_ASSIGN(const boot::Arm arm, boot::make_arm(profile_, to_string(evidence_.arm), plan_.knobs(evidence_.arm)));
+  BK_ASSIGN(const boot::Arm arm, boot::make_arm(profile_, to_string(evidence_.arm), slot_.plan.knobs(evidence_.arm)));
   BK_TRY(begin(arm));
   const auto failed = [this](const Error& error) -> Status {
     BK_TRY(end(error.code == Errc::kInterrupted ? "interrupted" : "failed", error.text()));

@@ -8,13 +8,23 @@
 
 namespace bk::bracket {
 
+/// Which boot of a stored plan.
+struct BootSlot {
+  const Plan& plan;  ///< of the arm; has to outlive the boot
+  store::RowId bracket = 0;
+  stats::Arm arm = stats::Arm::kBase;
+  int position = 0, of = 0;         ///< place in time, from 0; boots in all
+  int attempt = 0;                  ///< times that this position was begun before
+  std::string name;                 ///< "cand", "GATEFUSE=1"
+  std::vector<const Plan*> proven;  ///< plans whose judged knobs the boot has to prove; a shared base boot has several
+};
+
 /// One boot of a bracket, from its first row to its last: engine up, proofs, legs, engine down.
 class OneBoot {
  public:
-  /// @param position  in the plan, from 0.  @param attempt  times that this position was begun before.
   /// @param before  what the finished boots of the bracket showed.
-  OneBoot(const Tools& tools, const boot::Profile& profile, const Plan& plan, store::RowId bracket, store::RowId run,
-          int position, int attempt, std::vector<BootEvidence> before);
+  OneBoot(const Tools& tools, const boot::Profile& profile, BootSlot slot, store::RowId run,
+          std::vector<BootEvidence> before);
 
   /// Runs it. A cause that voids the bracket is a value; an error leaves the boot failed or interrupted.
   Result<VoidCause> run();
@@ -34,9 +44,8 @@ class OneBoot {
 
   const Tools& tools_;
   const boot::Profile& profile_;
-  const Plan& plan_;
-  store::RowId bracket_, run_;
-  int position_, attempt_;
+  BootSlot slot_;
+  store::RowId run_;
   std::vector<BootEvidence> before_;
   BootEvidence evidence_;
   store::BootRow row_;

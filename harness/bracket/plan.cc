@@ -103,8 +103,21 @@ Result<Plan> common_plan(const boot::Profile& profile, const boot::Arm& base, co
 }  // namespace
 
 std::string Plan::axis() const {
+  if (const auto whole = family["axis"].as_string()) return *whole;
   if (is_baseline()) return "baseline";
-  return knob.empty() ? "no difference" : fmt::format("{} {} -> {}", knob, base_value, cand_value);
+  std::vector<std::string> changed;
+  for (const KnobChange& c : changes())
+    changed.push_back(fmt::format("{} {} -> {}", c.knob, c.base_value, c.cand_value));
+  return changed.empty() ? "no difference" : join(changed, ", ");
+}
+
+std::vector<KnobChange> Plan::changes() const {
+  std::vector<KnobChange> out;
+  for (const auto& [name, value] : base) {
+    const auto other = cand.find(name);
+    if (other != cand.end() && other->second != value) out.push_back({name, value, other->second});
+  }
+  return out;
 }
 
 bool Plan::is_baseline() const { return std::find(order.begin(), order.end(), stats::Arm::kCand) == order.end(); }
@@ -157,6 +170,23 @@ Result<Plan> make_plan(const boot::Profile& profile, const boot::KnobMap& base, 
   return plan;
 }
 
+Result<Plan> make_combined_plan(const boot::Profile& profile, const boot::KnobMap& base, const boot::KnobMap& cand,
+                                const PlanOptions& options) {
+  BK_ASSIGN(const boot::Arm base_arm, boot::make_arm(profile, "base", base));
+  BK_ASSIGN(const boot::Arm cand_arm, boot::make_arm(profile, boot::format_knobs(cand), cand));
+  BK_ASSIGN(Plan plan, common_plan(profile, base_arm, cand_arm, options));
+  std::vector<std::string> knobs, base_values, cand_values;
+  for (const KnobChange& c : plan.changes()) {
+    knobs.push_back(c.knob);
+    base_values.push_back(c.base_value);
+    cand_values.push_back(c.cand_value);
+  }
+  plan.knob = join(knobs, ",");
+  plan.base_value = join(base_values, ",");
+  plan.cand_value = join(cand_values, ",");
+  return plan;
+}
+
 Result<Plan> make_same_plan(const boot::Profile& profile, const boot::KnobMap& knobs,
                             const std::vector<stats::Arm>& order, const PlanOptions& options) {
   BK_ASSIGN(const boot::Arm arm, boot::make_arm(profile, "base", knobs));
@@ -185,6 +215,7 @@ Json to_json(const Plan& plan) {
   }
   // As text: a seed may use all 64 bits, and JSON numbers do not.
   j.set("seed", fmt::format("{}", plan.options.seed)).set("profile_text", plan.profile_text);
+  if (!plan.family.is_null()) j.set("family", plan.family);
   return j;
 }
 
@@ -222,6 +253,7 @@ Result<Plan> plan_from_json(const Json& json) {
   }
   plan.options.gate_contexts.clear();
   for (const Json& c : json["gate_contexts"].items()) plan.options.gate_contexts.push_back(c.as_int().value_or(0));
+  plan.family = json["family"];
   std::string missing = in.missing();
   plan.options.decode = decode_from(json["decode"], plan.options.seed, missing);
   if (missing.empty() && plan.order.empty()) missing = "order";

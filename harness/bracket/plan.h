@@ -23,20 +23,28 @@ struct PlanOptions {
   std::uint64_t seed = 1;
 };
 
+/// A knob that an arm changes.
+struct KnobChange {
+  std::string knob, base_value, cand_value;
+};
+
 /// Everything that is decided before the first boot, and stored then.
 struct Plan {
   std::string profile, profile_hash,
-      profile_text;                          ///< profile_text: boot::canonical_text(), so that a change can be named
-  boot::KnobMap base, cand;                  ///< what each arm sets
-  std::string base_hash, cand_hash;          ///< boot::arm_hash()
-  std::string knob, base_value, cand_value;  ///< the one knob that differs; empty where none does
+      profile_text;                  ///< profile_text: boot::canonical_text(), so that a change can be named
+  boot::KnobMap base, cand;          ///< what each arm sets
+  std::string base_hash, cand_hash;  ///< boot::arm_hash()
+  /// The one knob that differs; empty where none does. In a combined arm of a matrix several: "A,B", "0,0", "1,1".
+  std::string knob, base_value, cand_value;
   std::string metric = "decode_tok_s", cell = "C=1";  ///< primary
   stats::Better better = stats::Better::kHigher;
   std::vector<stats::Arm> order;  ///< shape: one a boot
   PlanOptions options;
+  Json family = {};  ///< of a matrix or sweep and of its comparisons, see family_plan.h; else null
 
-  [[nodiscard]] std::string axis() const;  ///< "GATEFUSE 0 -> 1", "no difference", "baseline"
-  [[nodiscard]] bool is_baseline() const;  ///< base boots alone: nothing is compared
+  [[nodiscard]] std::string axis() const;  ///< "GATEFUSE 0 -> 1", "no difference", "baseline", "sweep X 0,1,2"
+  [[nodiscard]] std::vector<KnobChange> changes() const;  ///< every knob in which the arms differ
+  [[nodiscard]] bool is_baseline() const;                 ///< base boots alone: nothing is compared
   [[nodiscard]] const boot::KnobMap& knobs(stats::Arm arm) const { return arm == stats::Arm::kBase ? base : cand; }
   [[nodiscard]] stats::Rules rules() const;
   /// The rules after `boots` boots: with looks, the share of alpha that this look may spend.
@@ -54,6 +62,10 @@ struct Plan {
 /// in exactly one, a plan without the cell C=1, fewer than 2 boots.
 [[nodiscard]] Result<Plan> make_plan(const boot::Profile& profile, const boot::KnobMap& base, const boot::KnobMap& cand,
                                      const PlanOptions& options);
+
+/// The same for arms that may differ in several knobs: what a matrix combines. `order` is left empty.
+[[nodiscard]] Result<Plan> make_combined_plan(const boot::Profile& profile, const boot::KnobMap& base,
+                                              const boot::KnobMap& cand, const PlanOptions& options);
 
 /// Boots that all run one configuration: base boots alone build history, alternating arms are a bracket whose answer is
 /// known to be "no difference".

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "bracket/assess_bracket.h"
+#include "bracket/family_plan.h"
 #include "bracket/stored_plan.h"
 #include "store/row_io.h"
 
@@ -159,6 +160,9 @@ Result<Recheck> Rechecker::check(const store::BracketSummary& summary) {
   }
   if (std::string found = plan_difference(bracket, *plan); !found.empty()) {
     return Recheck{Finding::kDiffers, std::move(found)};
+  }
+  if (bracket.family_id || is_family(*plan)) {
+    return Recheck{Finding::kNotJudged, "judged by the boots of a whole matrix or sweep, not by its own alone"};
   }
   if (plan->is_baseline() && bracket.state == "done") return Recheck{};
   if (!summary.assessment) return Recheck{Finding::kDiffers, "the assessment is gone"};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bracket/family_plan.h"
 #include "bracket/stored_plan.h"
 #include "stats/summary.h"
 
@@ -71,8 +72,13 @@ Result<View> load_view(store::Database& database, const std::string& uid_or_pref
   if (bracket.plan_id) {
     BK_ASSIGN(view.plan, stored_plan(database, bracket));
   }
+  if (bracket.family_id) {
+    BK_ASSIGN(view.family_uid, database.bracket_uid(*bracket.family_id));
+  }
   BK_ASSIGN(const auto boots, database.boots(bracket.id));
+  const auto until = view.plan ? view.plan->family[kJudgedAfter].as_int() : std::nullopt;
   for (const store::BootRow& boot : boots) {
+    if (until && boot.position >= *until) continue;
     BK_ASSIGN(BootView one, load_boot(database, boot, bracket));
     if (boot.state == "done") {
       view.gates_failed += static_cast<int>(
@@ -113,6 +119,7 @@ Json to_json(const View& view) {
   }
   Json j = Json::object();
   j.set("uid", b.uid).set("profile", b.profile).set("profile_hash", b.profile_hash).set("axis", b.axis);
+  j.set("family_uid", text_or_null(view.family_uid));
   j.set("knob", b.knob).set("base_value", b.base_value).set("cand_value", b.cand_value);
   j.set("primary_metric", b.primary_metric).set("primary_cell", b.primary_cell);
   j.set("state", b.state).set("reason", text_or_null(b.reason)).set("created_at", format_utc(b.created_wall));

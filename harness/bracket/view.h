@@ -23,6 +23,7 @@ struct BootView {
 struct View {
   store::BracketSummary summary;
   std::optional<Plan> plan;     ///< nothing for imported brackets
+  std::string family_uid;       ///< of the matrix or sweep that it is a comparison of; empty: of none
   std::vector<BootView> boots;  ///< every attempt, in the order they ran
   std::vector<store::ProofRow> proofs;
   std::vector<store::VerdictRow> verdicts;

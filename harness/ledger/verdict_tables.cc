@@ -1,6 +1,7 @@
 #include "ledger/verdict_tables.h"
 
 #include <algorithm>
+#include <set>
 
 #include "ledger/section.h"
 #include "report/markdown.h"
@@ -54,10 +55,21 @@ std::string signed_table(const std::vector<BracketSummary>& brackets, const std:
   return report::markdown_table(header, align, rows);
 }
 
+/// Matrices and sweeps: their comparisons are what is signed.
+std::set<store::RowId> families(const std::vector<BracketSummary>& brackets) {
+  std::set<store::RowId> ids;
+  for (const BracketSummary& s : brackets) {
+    if (s.bracket.family_id) ids.insert(*s.bracket.family_id);
+  }
+  return ids;
+}
+
 /// What waits: deferred verdicts and brackets that nobody has signed.
 std::string open_table(const std::vector<BracketSummary>& brackets) {
   std::vector<std::vector<std::string>> rows;
+  const std::set<store::RowId> wholes = families(brackets);
   for (const BracketSummary& s : brackets) {
+    if (wholes.contains(s.bracket.id)) continue;
     if (s.verdict ? s.verdict->word != "deferred" : is_baseline(s.bracket)) continue;
     const std::string needed =
         s.assessment && s.assessment->boots_needed ? std::to_string(*s.assessment->boots_needed) : report::kMissing;

@@ -20,10 +20,6 @@ void choose_basis(Assessment& a, const Rules& rules) {
   a.basis = usable && parallel && !a.acceptance_moved ? Basis::kEqualAcceptance : Basis::kRaw;
 }
 
-const Effect& deciding(const Assessment& a) {
-  return a.basis == Basis::kRaw ? a.estimates.raw : a.estimates.equal_acceptance;
-}
-
 double decision_alpha(const Assessment& a, const Rules& rules) {
   return a.estimates.acceptance.p ? (1 - kAcceptanceShare) * rules.alpha : rules.alpha;
 }
@@ -105,6 +101,10 @@ const char* to_string(Covariate covariate) {
   return covariate == Covariate::kAcceptance ? "acceptance" : "log_tokens_per_step";
 }
 
+const Effect& deciding(const Assessment& a) {
+  return a.basis == Basis::kRaw ? a.estimates.raw : a.estimates.equal_acceptance;
+}
+
 double to_pct(double log_effect) { return 100 * std::expm1(log_effect); }
 
 std::optional<int> boots_to_resolve(double effect, double boot_sd, int boots, const Rules& rules, double more_df) {
@@ -147,6 +147,14 @@ std::vector<std::optional<double>> holm(const std::vector<std::optional<double>>
 
 Assessment assess(const std::vector<BootValues>& boots, const Rules& rules) {
   return assess_all({Declared{boots, rules}}).front();
+}
+
+Assessment assess(const std::vector<BootValues>& boots, const Contrast& contrast, const Rules& rules) {
+  Assessment a;
+  a.estimates = estimate(boots, contrast, rules);
+  choose_basis(a, rules);
+  finish(a, rules);
+  return a;
 }
 
 Assessment decide(Estimates estimates, const Rules& rules) {

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "stats/boot_values.h"
+#include "stats/contrast.h"
 
 namespace bk::stats {
 
@@ -102,12 +103,19 @@ inline constexpr int kMostBoots = 200;
 
 /// Log-scale least squares over boots with arm and linear drift; never fails: what is missing carries its reason.
 [[nodiscard]] Estimates estimate(const std::vector<BootValues>& boots, const Rules& rules);
+/// The same of a contrast among several arms, by BootValues::variant: one model over the boots of all arms, so that
+/// arms that the contrast leaves out tell of drift and noise. Positive weights are the candidate's side.
+[[nodiscard]] Estimates estimate(const std::vector<BootValues>& boots, const Contrast& contrast, const Rules& rules);
 
 /// One metric, estimated and decided.
 [[nodiscard]] Assessment assess(const std::vector<BootValues>& boots, const Rules& rules);
+[[nodiscard]] Assessment assess(const std::vector<BootValues>& boots, const Contrast& contrast, const Rules& rules);
 
 /// The decision alone, for estimates that were made another way. Leaves `sentence` and `boots_needed` empty.
 [[nodiscard]] Assessment decide(Estimates estimates, const Rules& rules);
+
+/// The effect that an assessment's decision rests on.
+[[nodiscard]] const Effect& deciding(const Assessment& assessment);
 
 /// Smallest odd number of alternating boots (base first), more than `boots`, whose interval would clear the band around
 /// an effect of this size, or lie inside it. Nothing above kMostBoots.

@@ -54,6 +54,8 @@ Json to_json(const Assessment& a) {
   return j;
 }
 
+Json to_json(const Effect& effect) { return effect_json(effect, "pct", false); }
+
 Json to_json(const Historical& h) {
   Json j = Json::object();
   j.set("verdict", to_string(h.call)).set("delta_pct", h.delta_pct).set("drift_pct", h.drift_pct);

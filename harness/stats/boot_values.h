@@ -23,6 +23,7 @@ struct BootValues {
   Arm arm = Arm::kBase;
   double order = 0;
   std::vector<SampleValue> samples;
+  int variant = {};  ///< in a family of arms: 0 the base, 1 … the others
 };
 
 }  // namespace bk::stats

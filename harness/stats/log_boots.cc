@@ -19,7 +19,7 @@ struct OwnLine {
 OwnLine own_line(const std::vector<LogBoot>& boots, const WithinLine& line, Arm arm) {
   OwnLine own;
   for (std::size_t i = 0; i < boots.size(); ++i) {
-    if (boots[i].arm != arm) continue;
+    if (boots[i].arm != arm || boots[i].aside) continue;
     double mean = 0;
     const auto& samples = boots[i].samples;
     for (const LogSample& s : samples) mean += s.x / static_cast<double>(samples.size());
@@ -37,7 +37,7 @@ OwnLine own_line(const std::vector<LogBoot>& boots, const WithinLine& line, Arm 
 std::vector<LogBoot> log_boots(const std::vector<BootValues>& boots, int& excluded) {
   std::vector<LogBoot> out;
   for (const BootValues& boot : boots) {
-    LogBoot log_boot{boot.arm, boot.order, {}};
+    LogBoot log_boot{boot.arm, boot.order, {}, boot.variant};
     for (const SampleValue& s : boot.samples) {
       if (std::isfinite(s.value) && s.value > 0) {
         const bool known = s.acceptance && std::isfinite(*s.acceptance);

@@ -17,6 +17,8 @@ struct LogBoot {
   Arm arm = Arm::kBase;
   double order = 0;
   std::vector<LogSample> samples;
+  int variant = {};
+  bool aside = {};  ///< of an arm that the question at hand is not about: it tells of drift, noise and slope alone
 };
 
 /// Usable samples (finite, positive) by boot, boots in time order, samples in a fixed order; boots without any are left

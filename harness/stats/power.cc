@@ -21,16 +21,24 @@ double deviation_density(double s, double df) {
 }  // namespace
 
 std::optional<Design> design_of(const std::vector<Arm>& order, double boot_sd, double more_df, const Rules& rules) {
-  std::vector<Term> terms{{"arm", {}}, {"constant", {}}, {"drift", {}}};
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    terms[0].column.push_back(order[i] == Arm::kCand ? 1 : 0);
-    terms[1].column.push_back(1);
-    terms[2].column.push_back(static_cast<double>(i));
+  std::vector<int> variants;
+  variants.reserve(order.size());
+  for (const Arm arm : order) variants.push_back(arm == Arm::kCand ? 1 : 0);
+  return design_of(variants, kCandAgainstBase, boot_sd, more_df, rules);
+}
+
+std::optional<Design> design_of(const std::vector<int>& variants, const Contrast& contrast, double boot_sd,
+                                double more_df, const Rules& rules) {
+  if (!has_every_arm(variants, contrast)) return std::nullopt;
+  std::vector<Term> terms = arm_terms(variants, contrast);
+  if (rules.drift) {
+    Term& drift = terms.emplace_back(Term{"drift", {}});
+    for (std::size_t i = 0; i < variants.size(); ++i) drift.column.push_back(static_cast<double>(i));
   }
-  if (!rules.drift) terms.pop_back();
-  const auto fit = least_squares(terms, std::vector<double>(order.size(), 0.0));
-  if (!fit || !fit->coefficients[0].value || !(fit->df + more_df > 0)) return std::nullopt;
-  return Design{boot_sd, fit->coefficients[0].unscaled_variance, fit->df + more_df};
+  const auto fit = least_squares(terms, std::vector<double>(variants.size(), 0.0));
+  const Coefficient* arm = fit ? fit->find("arm") : nullptr;
+  if (arm == nullptr || !arm->value || !(fit->df + more_df > 0)) return std::nullopt;
+  return Design{boot_sd, arm->unscaled_variance, fit->df + more_df};
 }
 
 double chance_to_call(double effect, const Design& design, const Rules& rules) {

@@ -21,6 +21,10 @@ struct Design {
 [[nodiscard]] std::optional<Design> design_of(const std::vector<Arm>& order, double boot_sd, double more_df,
                                               const Rules& rules);
 
+/// The same of a contrast among the variants of a family. shape: one variant a boot, in time order.
+[[nodiscard]] std::optional<Design> design_of(const std::vector<int>& variants, const Contrast& contrast,
+                                              double boot_sd, double more_df, const Rules& rules);
+
 /// The chance that an effect of this size is called better (or worse): its interval clears the band and p < alpha, the
 /// variance being estimated with `df` degrees of freedom. Integrates over the distribution of that estimate.
 /// @param effect  log scale, either sign.

@@ -2,6 +2,8 @@
 #include <optional>
 #include <vector>
 
+#include "stats/least_squares.h"
+
 namespace bk::stats {
 
 /// How much of an arm effect a single step between two boots could have made, as far as the boots show such a step
@@ -18,10 +20,11 @@ inline constexpr double kStepAlpha = 0.10;
 /// How fast the room grows with the shift that a step beyond noise would explain. Source: `bracket calibrate`.
 inline constexpr double kStepWeight = 2.0;
 
-/// Fits value = level + arm + step for every place between two boots.
-/// @param cand  1 for the candidate's boots, else 0. shape: one a boot, in time order.
-/// @param effect  the arm effect of the model with drift.  @param sd  of one boot, with `df` degrees of freedom.
-[[nodiscard]] StepCheck check_step(const std::vector<double>& cand, const std::vector<double>& values, double effect,
+/// Fits value = arms + step for every place between two boots.
+/// @param arms  the model without drift, one of its terms named "arm". shape: columns of one number a boot, in time
+/// order.  @param effect  that term's coefficient in the model with drift.  @param sd  of one boot, with `df` degrees
+/// of freedom.
+[[nodiscard]] StepCheck check_step(const std::vector<Term>& arms, const std::vector<double>& values, double effect,
                                    double sd, double df);
 
 }  // namespace bk::stats

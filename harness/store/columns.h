@@ -40,6 +40,7 @@ void visit_columns(V& v, R& r) {
   v("primary_metric", r.primary_metric), v("primary_cell", r.primary_cell), v("better", r.better);
   v("created_wall_ns", r.created_wall), v("ended_wall_ns", r.ended_wall), v("state", r.state), v("reason", r.reason);
   v("reopen_reason", r.reopen_reason), v("source", r.source), v.optional("imported_json", r.imported_json);
+  v("family_id", r.family_id);
 }
 
 template <class V, RowOf<BootRow> R>

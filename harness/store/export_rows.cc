@@ -73,7 +73,10 @@ Status export_table(Connection& connection, const TravelTable& table, const Expo
     TravelRow row;
     row.table = table.name;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
-      row.columns.emplace_back(travel_name(table, table.columns[i]), rows->cell(static_cast<int>(i) + 1));
+      Cell cell = rows->cell(static_cast<int>(i) + 1);
+      const Reference* reference = reference_of(table, table.columns[i]);
+      if (reference != nullptr && reference->rare && std::holds_alternative<std::monostate>(cell)) continue;
+      row.columns.emplace_back(travel_name(table, table.columns[i]), std::move(cell));
     }
     const Cell id = rows->cell(0);
     for (const PartTable& part : table.parts) {

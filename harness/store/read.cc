@@ -4,6 +4,9 @@
 namespace bk::store {
 namespace {
 
+/// Boots of a bracket: its own, and the base boots that a comparison shares with its matrix or sweep.
+constexpr const char* kItsBoots = "o.bracket_id IN (?1, (SELECT family_id FROM bracket WHERE id = ?1))";
+
 /// The newest row of a table for the bracket at hand; ties are broken by uid so that merged databases agree.
 std::string newest(const std::string& table) {
   return "(SELECT id FROM " + table + " WHERE bracket_id = b.id ORDER BY created_wall_ns DESC, uid DESC LIMIT 1)";
@@ -40,10 +43,10 @@ Result<std::vector<BracketSummary>> summaries(Connection& connection, const std:
                                               const std::vector<Cell>& parameters, bool brief = false) {
   static const std::string kGates =
       "(SELECT count(*) FROM boot o JOIN leg l ON l.boot_id = o.id JOIN gate g ON g.leg_id = l.id "
-      "WHERE o.bracket_id = b.id AND o.state = 'done'";
+      "WHERE o.bracket_id IN (b.id, b.family_id) AND o.state = 'done'";
   const std::string sql =
       "SELECT " + bracket_columns(brief) + ", " + assessment_columns(brief) + ", " + column_list<VerdictRow>("v") +
-      ", (SELECT count(*) FROM boot o WHERE o.bracket_id = b.id AND o.state = 'done'), " + kGates +
+      ", (SELECT count(*) FROM boot o WHERE o.bracket_id IN (b.id, b.family_id) AND o.state = 'done'), " + kGates +
       " AND g.verdict = 'pass'), " + kGates +
       ") FROM bracket b LEFT JOIN assessment a ON a.id = " + newest("assessment") +
       " LEFT JOIN verdict v ON v.id = " + newest("verdict") + " " + condition + " ORDER BY b.created_wall_ns, b.uid";
@@ -137,6 +140,17 @@ Result<BracketSummary> Database::bracket(std::string_view uid_or_prefix) {
   return std::move(found.front());
 }
 
+Result<std::string> Database::bracket_uid(RowId bracket) {
+  BK_ASSIGN(const Cell uid, query_cell(*connection_, "SELECT uid FROM bracket WHERE id = ?1", {bracket}));
+  const auto* text = std::get_if<std::string>(&uid);
+  if (text == nullptr) return fail(Errc::kUsage, fmt::format("no bracket has the id {}", bracket), where_);
+  return *text;
+}
+
+Result<std::vector<BracketSummary>> Database::family_members(RowId family) {
+  return summaries(*connection_, "WHERE b.family_id = ?1", {family});
+}
+
 Result<PlanRow> Database::plan(RowId plan) {
   BK_ASSIGN(auto found, one_row<PlanRow>(*connection_, "plan", plan));
   if (!found) return fail(Errc::kUsage, fmt::format("no plan has the id {}", plan), where_);
@@ -144,8 +158,8 @@ Result<PlanRow> Database::plan(RowId plan) {
 }
 
 Result<std::vector<BootRow>> Database::boots(RowId bracket) {
-  return select_rows<BootRow>(*connection_, "o", "boot o WHERE o.bracket_id = ?1 ORDER BY o.position, o.attempt, o.id",
-                              {bracket});
+  return select_rows<BootRow>(
+      *connection_, "o", std::string("boot o WHERE ") + kItsBoots + " ORDER BY o.position, o.attempt, o.id", {bracket});
 }
 
 Result<std::vector<BootRow>> Database::boots_briefly(std::optional<RowId> bracket) {
@@ -164,8 +178,8 @@ Result<std::vector<BootRow>> Database::boots_briefly(std::optional<RowId> bracke
 
 Result<std::vector<ProofRow>> Database::proofs(RowId bracket) {
   return select_rows<ProofRow>(*connection_, "p",
-                               "proof p JOIN boot o ON o.id = p.boot_id WHERE o.bracket_id = ?1 "
-                               "ORDER BY o.position, o.attempt, p.id",
+                               std::string("proof p JOIN boot o ON o.id = p.boot_id WHERE ") + kItsBoots +
+                                   " ORDER BY o.position, o.attempt, p.id",
                                {bracket});
 }
 
@@ -198,8 +212,8 @@ Result<std::vector<RequestRow>> Database::requests(RowId sample) {
 
 Result<std::vector<GateRow>> Database::gates(RowId bracket) {
   return gates_where(*connection_,
-                     "gate g JOIN leg l ON l.id = g.leg_id JOIN boot o ON o.id = l.boot_id WHERE o.bracket_id = ?1 "
-                     "ORDER BY o.position, o.attempt, g.id",
+                     std::string("gate g JOIN leg l ON l.id = g.leg_id JOIN boot o ON o.id = l.boot_id WHERE ") +
+                         kItsBoots + " ORDER BY o.position, o.attempt, g.id",
                      bracket);
 }
 
@@ -252,10 +266,13 @@ Result<std::vector<std::pair<RowId, GateRow>>> Database::boot_gates(std::optiona
 }
 
 Result<ProofTally> Database::proof_tally(RowId bracket, const std::string& knob) {
-  static const std::string kSql =
-      "SELECT count(CASE WHEN p.knob = ?2 AND p.state = 'held' THEN 1 END), count(CASE WHEN p.knob = ?2 THEN 1 END), "
-      "count(CASE WHEN p.state = 'held' THEN 1 END), count(*) "
-      "FROM boot o JOIN proof p ON p.boot_id = o.id WHERE o.bracket_id = ?1";
+  // Of a combined arm, whose knobs are separated by commas, every one is judged.
+  static const std::string kJudged = "(',' || ?2 || ',') LIKE ('%,' || p.knob || ',%')";
+  static const std::string kSql = "SELECT count(CASE WHEN " + kJudged +
+                                  " AND p.state = 'held' THEN 1 END), count(CASE WHEN " + kJudged +
+                                  " THEN 1 END), count(CASE WHEN p.state = 'held' THEN 1 END), count(*) "
+                                  "FROM boot o JOIN proof p ON p.boot_id = o.id WHERE " +
+                                  kItsBoots;
   BK_ASSIGN(const auto rows, connection_->query(kSql, {bracket, knob}));
   BK_TRY(rows->next());
   ProofTally tally;
@@ -269,12 +286,13 @@ Result<std::optional<HostRow>> Database::host(RowId host) { return one_row<HostR
 Result<std::optional<RunRow>> Database::run(RowId run) { return one_row<RunRow>(*connection_, "run", run); }
 
 Result<std::vector<MetricPoint>> Database::metric_points(RowId bracket) {
-  return points_where(*connection_, "o.bracket_id = ?1", {bracket});
+  return points_where(*connection_, kItsBoots, {bracket});
 }
 
 Result<std::vector<MetricPoint>> Database::metric_points(RowId bracket, const std::string& metric,
                                                          const std::string& cell) {
-  return points_where(*connection_, "o.bracket_id = ?1 AND m.name = ?2 AND s.cell = ?3", {bracket, metric, cell});
+  return points_where(*connection_, std::string(kItsBoots) + " AND m.name = ?2 AND s.cell = ?3",
+                      {bracket, metric, cell});
 }
 
 Result<std::vector<HistoryBoot>> Database::base_history(const std::string& profile, const std::string& metric,

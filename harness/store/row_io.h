@@ -115,7 +115,8 @@ struct OwnerCondition {
   std::vector<Cell> parameters;
 };
 inline OwnerCondition owned_by(const std::string& column, std::optional<RowId> owner) {
-  if (owner) return {column + " = ?1", {*owner}};
+  // A comparison has the base boots of its matrix or sweep, too.
+  if (owner) return {column + " IN (?1, (SELECT family_id FROM bracket WHERE id = ?1))", {*owner}};
   return {column + " IS NULL", {}};
 }
 

@@ -65,9 +65,10 @@ struct BracketRow {
   Nanos created_wall = 0;
   std::optional<Nanos> ended_wall;
   std::string state = "planned", reason;
-  std::string reopen_reason;  ///< why a rejected axis was measured again
-  std::string source;         ///< where an imported row comes from; empty: measured here
-  std::string imported_json;  ///< what an imported row said, whole
+  std::string reopen_reason;       ///< why a rejected axis was measured again
+  std::string source;              ///< where an imported row comes from; empty: measured here
+  std::string imported_json;       ///< what an imported row said, whole
+  std::optional<RowId> family_id;  ///< the matrix or sweep whose base boots are this comparison's, too
   friend bool operator==(const BracketRow&, const BracketRow&) = default;
 };
 

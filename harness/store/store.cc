@@ -117,6 +117,20 @@ Result<RowId> Database::create_bracket(const PlanRow& plan, const BracketRow& br
   return id;
 }
 
+Result<std::vector<RowId>> Database::create_family(const std::vector<std::pair<PlanRow, BracketRow>>& brackets) {
+  BK_ASSIGN(Transaction transaction, Transaction::begin(*connection_));
+  std::vector<RowId> ids;
+  for (const auto& [plan, bracket] : brackets) {
+    BracketRow row = bracket;
+    if (!ids.empty()) row.family_id = ids.front();
+    BK_ASSIGN(row.plan_id, insert_row(*connection_, "plan", plan));
+    BK_ASSIGN(const RowId id, insert_row(*connection_, "bracket", std::move(row)));
+    ids.push_back(id);
+  }
+  BK_TRY(transaction.commit());
+  return ids;
+}
+
 Status Database::set_bracket_state(RowId bracket, const std::string& state, const std::string& reason) {
   const bool ended = state != "planned" && state != "running";
   return update_alone(*connection_, "bracket", "state = ?2, reason = ?3, ended_wall_ns = ?4",

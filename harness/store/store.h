@@ -63,6 +63,9 @@ class Database {
 
   /// Plan and bracket in one transaction; `bracket.plan_id` is filled.
   Result<RowId> create_bracket(const PlanRow& plan, const BracketRow& bracket);
+  /// A matrix or sweep with its comparisons, all in one transaction; the first is the whole, and the others get its id
+  /// as family_id. shape: one id each, in order.
+  Result<std::vector<RowId>> create_family(const std::vector<std::pair<PlanRow, BracketRow>>& brackets);
   Status set_bracket_state(RowId bracket, const std::string& state, const std::string& reason = {});
 
   Result<RowId> begin_boot(const BootRow& boot);
@@ -88,7 +91,11 @@ class Database {
   Result<std::vector<BracketSummary>> list_brackets_briefly();
   /// By uid or by a prefix of at least 4 characters that names one bracket. kUsage otherwise.
   Result<BracketSummary> bracket(std::string_view uid_or_prefix);
+  Result<std::string> bracket_uid(RowId bracket);  ///< kUsage when there is none
+  /// The comparisons of a matrix or sweep.
+  Result<std::vector<BracketSummary>> family_members(RowId family);
   Result<PlanRow> plan(RowId plan);
+  /// Here and below, the boots of a comparison are its own and the base boots of its matrix or sweep.
   Result<std::vector<BootRow>> boots(RowId bracket);
   /// Without the JSON columns; with no bracket named, the boots that belong to none.
   Result<std::vector<BootRow>> boots_briefly(std::optional<RowId> bracket);

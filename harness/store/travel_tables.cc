@@ -28,8 +28,10 @@ PartTable requests(const char* parent_column) {
 }
 
 std::vector<TravelTable> make_tables() {
-  const std::string boots = "(SELECT id FROM boot WHERE bracket_id = ?1)";
-  const std::string legs = "(SELECT l.id FROM leg l JOIN boot o ON o.id = l.boot_id WHERE o.bracket_id = ?1)";
+  // A comparison travels with its matrix or sweep, whose base boots it shares; other comparisons stay.
+  const std::string both = "IN (?1, (SELECT family_id FROM bracket WHERE id = ?1))";
+  const std::string boots = "(SELECT id FROM boot WHERE bracket_id " + both + ")";
+  const std::string legs = "(SELECT l.id FROM leg l JOIN boot o ON o.id = l.boot_id WHERE o.bracket_id " + both + ")";
   const Reference host{"host_id", "host", "fingerprint"}, bracket{"bracket_id", "bracket", "uid"};
   const Reference boot{"boot_id", "boot", "uid"}, leg{"leg_id", "leg", "uid"};
   std::vector<std::string> host_columns = columns_of<HostRow>();
@@ -39,8 +41,8 @@ std::vector<TravelTable> make_tables() {
                "fingerprint",
                host_columns,
                {},
-               "t.id IN (SELECT host_id FROM boot WHERE bracket_id = ?1 UNION "
-               "SELECT host_id FROM run WHERE bracket_id = ?1)",
+               "t.id IN (SELECT host_id FROM boot WHERE bracket_id " + both +
+                   " UNION SELECT host_id FROM run WHERE bracket_id " + both + ")",
                "fingerprint",
                false,
                {}});
@@ -48,25 +50,25 @@ std::vector<TravelTable> make_tables() {
                "uid",
                columns_of<PlanRow>(),
                {},
-               "t.id = (SELECT plan_id FROM bracket WHERE id = ?1)",
+               "t.id IN (SELECT plan_id FROM bracket WHERE id " + both + ")",
                "created_wall_ns, uid",
                false,
                {}});
   t.push_back({"bracket",
                "uid",
                columns_of<BracketRow>(),
-               {{"plan_id", "plan", "uid"}},
-               "t.id = ?1",
+               {{"plan_id", "plan", "uid"}, {"family_id", "bracket", "uid", true}},
+               "t.id " + both,
                "created_wall_ns, uid",
                true,
                {}});
   t.push_back(
-      {"run", "uid", columns_of<RunRow>(), {host, bracket}, "t.bracket_id = ?1", "started_wall_ns, uid", true, {}});
+      {"run", "uid", columns_of<RunRow>(), {host, bracket}, "t.bracket_id " + both, "started_wall_ns, uid", true, {}});
   t.push_back({"boot",
                "uid",
                columns_of<BootRow>(),
                {bracket, host},
-               "t.bracket_id = ?1",
+               "t.bracket_id " + both,
                "started_wall_ns, position, attempt, uid",
                true,
                {}});
@@ -100,7 +102,7 @@ std::vector<TravelTable> make_tables() {
                "uid",
                columns_of<AssessmentRow>(),
                {bracket},
-               "t.bracket_id = ?1",
+               "t.bracket_id " + both,
                "created_wall_ns, uid",
                false,
                {}});
@@ -108,7 +110,7 @@ std::vector<TravelTable> make_tables() {
                "uid",
                columns_of<VerdictRow>(),
                {bracket, {"assessment_id", "assessment", "uid"}},
-               "t.bracket_id = ?1",
+               "t.bracket_id " + both,
                "created_wall_ns, uid",
                false,
                {}});

@@ -10,6 +10,7 @@ struct Reference {
   std::string column;  ///< "host_id"
   std::string table;   ///< "host"
   std::string key;     ///< what names that row everywhere: "fingerprint", else "uid"
+  bool rare = {};      ///< left out where it names nothing, so that rows from before it stay as they were written
 };
 
 /// Rows without a uid, by their parent.

@@ -13,6 +13,8 @@ Plan gatefuse() {
   plan.knob = "GATEFUSE";
   plan.base_value = "0";
   plan.cand_value = "1";
+  plan.base = {{"GATEFUSE", "0"}};
+  plan.cand = {{"GATEFUSE", "1"}};
   return plan;
 }
 

@@ -48,11 +48,14 @@ const std::vector<Row>& special() {
       // Few simulated brackets: a bound may be left by chance.
       {"bracket calibrate --from", "", {0}},
       {"bracket calibrate --brackets", "--threads 2", {0, 1}},
+      {"bracket calibrate --only", "--brackets 100 --threads 2", {0, 1}},
       {"bracket calibrate", "--brackets 100 --only aba/", {0, 1}},
       // Thirty short pairs on a machine that tests something else at the same time may leave the question open.
       {"bracket hot", "", {0, 1, 4}},
       // A stand-in engine whose figures nobody believes: its boots are short.
       {"bracket run", "--reps 1 --tokens 16", {0}},
+      {"bracket matrix", "--reps 1 --tokens 16", {0}},
+      {"bracket sweep", "--reps 1 --tokens 16", {0}},
       // The wheel is not here: the whole line runs up to that.
       {"overlay verify llama-cpp-overlay --wheel", "", {1, 2, 3}},
       // No checkout: what is deployed has to be a commit.

@@ -114,7 +114,10 @@ TEST_CASE("every command of the runbook runs: measurements and watches as dry ru
   int dry = 0, whole = 0;
   for (std::string command : commands_of(page)) {
     INFO(command);
-    const bool measures = command.starts_with("bracket run ") || command.starts_with("supervisor ");
+    bool measures = command.starts_with("supervisor ");
+    for (const char* boots : {"bracket run ", "bracket matrix ", "bracket sweep "}) {
+      measures = measures || command.starts_with(boots);
+    }
     if (measures && command.find("--dry-run") == std::string::npos) command += " --dry-run";
     const Captured ran = shell(command, dir.path());
     INFO(ran.out << ran.err);
