@@ -50,7 +50,7 @@ def main():
             beyond += parity.compare("llama.cpp", engine, peer, ours, LLAMA_GRID, args.rounds)
     if args.only in (None, "costs"):
         peers = [peer] + (tools.others(args.venvs, work) if args.all else [])
-        beyond += costs.compare(peers, ours, sim, work, tokenizer)
+        beyond += costs.compare(peers, ours, sim, work, tokenizer, args.rounds)
     sys.exit(1 if beyond else 0)
 
 

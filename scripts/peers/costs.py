@@ -40,18 +40,21 @@ def measured(tool, sim, work, tokenizer):
     }
 
 
-def compare(peers, ours, sim, work, tokenizer):
-    """Prints each peer's figures beside ours; how many ratios are below what is wanted."""
-    mine = measured(ours, sim, work, tokenizer)
+def compare(peers, ours, sim, work, tokenizer, rounds):
+    """Prints each peer's figures beside ours, medians of all rounds, and the median and the ends of the rounds' ratios;
+    how many ratios are below what is wanted."""
     below = 0
     for peer in peers:
-        theirs = measured(peer, sim, work, tokenizer)
-        print(f"{STREAMS} streams, {EVENTS} events each {'':<8} {peer.name:>13} {ours.name:>12} {'ratio':>8}  wanted")
+        turns = [[measured(tool, sim, work, tokenizer) for tool in (peer, ours)] for _ in range(rounds)]
+        print(f"{STREAMS} streams, {EVENTS} events each {'':<8} {peer.name:>13} {ours.name:>12} {'ratio':>22}  wanted")
         for key, what, unit in ROWS:
             wanted = WANTED.get(key) or CPU_WANTED.get(peer.name)
-            ratio = abs(theirs[key]) / abs(mine[key]) if mine[key] else float("inf")
+            theirs, mine = ([abs(turn[which][key]) for turn in turns] for which in (0, 1))
+            ratios = [a / b if b else float("inf") for a, b in zip(theirs, mine)]
+            ratio = statistics.median(ratios)
             below += wanted is not None and ratio < wanted
-            print(f"{what:<34} {theirs[key]:>10.4g} {unit:<2} {mine[key]:>9.4g} {unit:<2} {ratio:>8.1f}"
-                  + (f"  >= {wanted:g}" if wanted else ""))
-        print()
+            spread = f"{ratio:.1f} ({min(ratios):.1f} to {max(ratios):.1f})"
+            print(f"{what:<34} {statistics.median(theirs):>10.4g} {unit:<2} {statistics.median(mine):>9.4g} {unit:<2} "
+                  f"{spread:>22}" + (f"  >= {wanted:g}" if wanted else ""))
+        print(flush=True)
     return below
