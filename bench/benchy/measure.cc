@@ -71,7 +71,7 @@ class Measurement {
  public:
   Measurement(http::Transport& transport, const engine::Endpoint& endpoint, const Plan& plan, leg::Sink& sink,
               PromptMaker maker)
-      : transport_(transport), endpoint_(endpoint), plan_(plan), sink_(sink), maker_(maker) {}
+      : transport_(transport), endpoint_(endpoint), plan_(plan), sink_(sink), maker_(std::move(maker)) {}
 
   Status coherence() {
     BK_ASSIGN(const Json answer, post_chat(transport_, endpoint_, coherence_body(endpoint_.model)));
