@@ -133,6 +133,8 @@ void Workshop::write_inputs() const {
   };
   const std::string trace = read_file(kSource + "/tests/fixtures/traces/toy-eager.pt.trace.json.gz").value();
   for (const char* name : {"rank0", "rank1", "a", "b", "before", "after"}) put(std::string(name) + ".json.gz", trace);
+  put("steps.json.gz", read_file(kSource + "/tests/fixtures/traces/vllm-0.26.0-decode24.pt.trace.json.gz").value());
+  put("nccl.log", "n [0] NCCL INFO Channel 00/02 : 0 1\nn [0] NCCL INFO Using network IB\n");
   put("before.txt", page_of(fast_.url()));
   std::string samples;
   for (int boot = 0; boot < 5; ++boot) {
