@@ -18,12 +18,33 @@ namespace bk::boot {
 namespace {
 
 const std::vector<std::string>& setting_names() {
-  static const std::vector<std::string> kNames = {
-      "COMMAND",        "HOST",           "PORT",        "SERVED_MODEL",  "MAX_MODEL_LEN", "READY_TIMEOUT_S",
-      "STOP_GRACE_S",   "METRICS",        "API_KEY_ENV", "VERSION_LOG",   "HELP",          "INSTALL",
-      "EXTRA_ENV",      "MODULES",        "RUNTIME",     "TARGET_PREFIX", "IMAGE",         "IMAGE_ID",
-      "MOUNTS",         "NODES",          "DEPLOY_DIR",  "SSH_CONFIG",    "EXCLUSIVE",     "SERVED_ALIASES",
-      "WORKER_COMMAND", "CONTAINER_FLAGS"};
+  static const std::vector<std::string> kNames = {"COMMAND",
+                                                  "HOST",
+                                                  "PORT",
+                                                  "SERVED_MODEL",
+                                                  "MAX_MODEL_LEN",
+                                                  "READY_TIMEOUT_S",
+                                                  "STOP_GRACE_S",
+                                                  "METRICS",
+                                                  "API_KEY_ENV",
+                                                  "VERSION_LOG",
+                                                  "HELP",
+                                                  "INSTALL",
+                                                  "EXTRA_ENV",
+                                                  "MODULES",
+                                                  "RUNTIME",
+                                                  "TARGET_PREFIX",
+                                                  "IMAGE",
+                                                  "IMAGE_ID",
+                                                  "MOUNTS",
+                                                  "NODES",
+                                                  "DEPLOY_DIR",
+                                                  "SSH_CONFIG",
+                                                  "EXCLUSIVE",
+                                                  "SERVED_ALIASES",
+                                                  "WORKER_COMMAND",
+                                                  "CONTAINER_FLAGS",
+                                                  "FOREIGN_LOAD_MAX"};
   return kNames;
 }
 
@@ -204,6 +225,13 @@ class Builder {
         return bad(entry, fmt::format("{} is seconds, above 0 and at most 86400; not '{}'", entry.key, entry.value));
       }
       (entry.key == "READY_TIMEOUT_S" ? profile_.ready_timeout_s : profile_.stop_grace_s) = *number;
+    }
+    if (entry.key == "FOREIGN_LOAD_MAX") {
+      const auto share = parse_double(entry.value);
+      if (!share || !(*share >= 0 && *share <= 1)) {
+        return bad(entry, fmt::format("FOREIGN_LOAD_MAX is a share of the cores, 0 to 1; not '{}'", entry.value));
+      }
+      profile_.foreign_load_max = *share;
     }
     return {};
   }

@@ -86,13 +86,14 @@ struct Profile {
   std::filesystem::path path;
   std::string command;  ///< argv template, not yet cut into words
   std::string host = "127.0.0.1";
-  int port = 0;                      ///< 0: a free one is taken at each boot
-  std::string served_model;          ///< name that /v1/models must list; empty: whatever is served first
-  std::optional<int> max_model_len;  ///< tokens; compared when the server reports its own
-  double ready_timeout_s = 120;      ///< from start until a generation answered
-  double stop_grace_s = 10;          ///< from SIGTERM to SIGKILL
-  std::string metrics = "/metrics";  ///< path on the engine's port, or a URL
-  std::string api_key_env;           ///< variable in which the engine expects its key; empty: it takes none
+  int port = 0;                            ///< 0: a free one is taken at each boot
+  std::string served_model;                ///< name that /v1/models must list; empty: whatever is served first
+  std::optional<int> max_model_len;        ///< tokens; compared when the server reports its own
+  double ready_timeout_s = 120;            ///< from start until a generation answered
+  double stop_grace_s = 10;                ///< from SIGTERM to SIGKILL
+  std::optional<double> foreign_load_max;  ///< share of the cores, 0..1, that others may use; more voids a leg
+  std::string metrics = "/metrics";        ///< path on the engine's port, or a URL
+  std::string api_key_env;                 ///< variable in which the engine expects its key; empty: it takes none
   std::string engine_version_log;    ///< regex whose group 1 is the engine's version, where /version does not exist
   std::vector<std::string> modules;  ///< overlay modules, in order; empty: the engine runs as it was installed
   std::string target_prefix;  ///< template of the package root that the modules' targets lie below; may hold {ROOT}

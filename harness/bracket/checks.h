@@ -11,7 +11,7 @@
 namespace bk::bracket {
 
 /// Why a bracket may not be used. Reason codes: "proof_failed", "two_knobs_differ", "base_equals_cand",
-/// "engine_changed", "engine_restarted", "prefix_cache_hit", "failed_requests", "gpu_throttled".
+/// "engine_changed", "engine_restarted", "prefix_cache_hit", "failed_requests", "gpu_throttled", "foreign_load".
 struct VoidCause {
   std::string reason;    ///< empty: nothing is wrong
   std::string sentence;  ///< for people: what was seen, and where

@@ -111,21 +111,29 @@ Result<VoidCause> OneBoot::leg(http::Transport& transport, boot::Booted& engine,
     return fail(done.error());
   }
   VoidCause cause = check_counters(name, before, counters_of(transport, engine));
-  std::vector<std::string> marks = leg::machine_marks(machine, leg::read_machine_state());
+  const leg::MachineState machine_after = leg::read_machine_state();
+  std::vector<std::string> marks = leg::machine_marks(machine, machine_after);
   const std::vector<std::string> still = boot::other_lanes(boot::run_lock_dir());
   beside.insert(beside.end(), still.begin(), still.end());
   add_lanes(std::move(beside), marks);
-  if (!cause) cause = judge_marks(marks, name);
+  const double busy_share = std::max(machine.busy_share.value_or(0), machine_after.busy_share.value_or(0));
+  if (!cause) cause = judge_marks(marks, busy_share, name);
   BK_TRY(tools_.database.end_leg(id, cause ? "failed" : "done", cause ? cause.sentence : join(marks, ", ")));
   return cause;
 }
 
-VoidCause OneBoot::judge_marks(const std::vector<std::string>& marks, const std::string& name) {
-  if (marks.empty()) return {};
+VoidCause OneBoot::judge_marks(const std::vector<std::string>& marks, double busy_share, const std::string& name) {
   if (std::find(marks.begin(), marks.end(), "gpu_throttled") != marks.end()) {
     return {"gpu_throttled",
             fmt::format("A GPU's clock was held down by heat or power around {} of {}.", name, label())};
   }
+  if (profile_.foreign_load_max && busy_share > *profile_.foreign_load_max) {
+    return {"foreign_load",
+            fmt::format("Others used {:.0f} % of the processors around {} of {}, more than the profile's {:.0f} % "
+                        "(FOREIGN_LOAD_MAX): stop them, or raise it.",
+                        100 * busy_share, name, label(), 100 * *profile_.foreign_load_max)};
+  }
+  if (marks.empty()) return {};
   tools_.watcher.warn(fmt::format("{}: the machine was not at rest around {} ({})", label(), name, join(marks, ", ")));
   return {};
 }

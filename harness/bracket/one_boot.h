@@ -38,8 +38,10 @@ class OneBoot {
   Result<VoidCause> leg(http::Transport& transport, boot::Booted& engine, const std::string& name, const Json& plan,
                         const std::function<Status(leg::Sink&)>& body);
   VoidCause check(const boot::BootFacts& facts);
-  /// A throttled GPU voids; a machine that others used is warned of, and stands in the leg's row.
-  VoidCause judge_marks(const std::vector<std::string>& marks, const std::string& name);
+  /// A throttled GPU voids, and so does a foreign load above the profile's bound; other marks are warned of, and stand
+  /// in the leg's row.
+  /// @param busy_share  of the cores around the leg, 0..1, while nothing was asked of the server.
+  VoidCause judge_marks(const std::vector<std::string>& marks, double busy_share, const std::string& name);
   Status end(const std::string& state, const std::string& reason);
 
   const Tools& tools_;

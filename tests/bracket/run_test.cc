@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <sys/wait.h>
 
 #include <catch2/catch.hpp>
 
@@ -208,6 +209,32 @@ TEST_CASE("an engine that cannot be booted or dies ends with one line and exit 3
       bench.run({"run", "--profile", "test", "--base", "GATEFUSE=0", "--cand", "GATEFUSE=1", "--dry-run"});
   CHECK(dry.exit.code == 0);
   CHECK(dry.out.find("plan: GATEFUSE 0 -> 1 on profile test; 3 boots: base cand base") != std::string::npos);
+}
+
+TEST_CASE("others on the machine void a leg where the profile bounds them, and are named with the bound", "[bracket]") {
+  const Bench bench;
+  const auto run_with = [&](const std::string& lines) {
+    bench.write_profile("shared", "", "--knob GATEFUSE={VALUE}", lines);
+    return bench.run({"run", "--profile", "shared", "--base", "GATEFUSE=0", "--cand", "GATEFUSE=1", "--boots", "2",
+                      "--reps", "1", "--tokens", "16", "--no-gate", "--json"});
+  };
+  CHECK(run_with("").exit.code == 0);
+  CHECK(run_with("FOREIGN_LOAD_MAX=1\n").exit.code == 0);
+
+  const pid_t busy = fork();
+  if (busy == 0) {
+    for (volatile unsigned turns = 0;;) turns = turns + 1;
+  }
+  REQUIRE(busy > 0);
+  const Captured disturbed = run_with("FOREIGN_LOAD_MAX=0.001\n");
+  kill(busy, SIGKILL);
+  waitpid(busy, nullptr, 0);
+  INFO(disturbed.err);
+  CHECK(disturbed.exit.code == 5);
+  const Json assessment = json_of(disturbed)["assessment"];
+  CHECK(assessment["reason"].as_string() == "foreign_load");
+  const std::string sentence = assessment["sentence"].as_string().value_or("");
+  CHECK(sentence.find("more than the profile's 0 % (FOREIGN_LOAD_MAX): stop them, or raise it.") != std::string::npos);
 }
 
 TEST_CASE("a leg on a GPU that heat holds down is void; what the machine was like stands in the leg's row",

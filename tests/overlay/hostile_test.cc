@@ -82,6 +82,8 @@ std::vector<Hostile> listed_profiles() {
       {"EXTRA_ENV=\"A=1,B=2\"", "separate entries by blanks, not commas"},
       {"READY_TIMEOUT_S=-1", "READY_TIMEOUT_S is seconds"},
       {"STOP_GRACE_S=nan", "STOP_GRACE_S is seconds"},
+      {"FOREIGN_LOAD_MAX=25", "FOREIGN_LOAD_MAX is a share of the cores, 0 to 1; not '25'"},
+      {"FOREIGN_LOAD_MAX=nan", "FOREIGN_LOAD_MAX is a share of the cores"},
       {"METRICS=ftp://x", "METRICS is a path"},
       {"API_KEY_ENV=a-b", "API_KEY_ENV names one variable"},
       {"VERSION_LOG=\"(\"", "no regular expression"},
