@@ -162,8 +162,9 @@ TEST_CASE("A wall stamp turns into this machine's monotonic time") {
   StampClock clock;
   clock.refresh();
   const Nanos at = clock.to_monotonic(wall_now());
-  CHECK(at >= clock.now());
-  CHECK(at - clock.now() < 50 * kMillisecond);
+  // The two clocks are read one after the other: they agree to that, not to the nanosecond.
+  CHECK(at > clock.now() - kMillisecond);
+  CHECK(at < clock.now() + 50 * kMillisecond);
   CHECK(clock.to_monotonic(wall_now() - 3600 * kSecond) == 0);
   CHECK(clock.to_monotonic(wall_now() + 3600 * kSecond) == 0);
 }
