@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "stamped_read.h"
+#include "base/socket_stamp.h"
 
 namespace bk::sim {
 
@@ -47,7 +47,7 @@ Result<int> HttpServer::listen_tcp(const std::string& host, int port) {
   const int fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const int one = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-  keep_arrival_times(fd);
+  enable_receive_stamps(fd);
   const bool bound = fd >= 0 && bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, 16384) == 0;
   const int reason = errno;
   freeaddrinfo(found);

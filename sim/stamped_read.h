@@ -12,8 +12,6 @@ struct StampedRead {
   Nanos arrived = 0;  ///< when the kernel had the last of them, CLOCK_MONOTONIC; now where it keeps no such times
 };
 
-/// Asks the kernel to keep the time at which data arrives; sockets accepted from a listening one keep it too.
-void keep_arrival_times(int fd);
 /// recv() that does not wait. A reader that was busy elsewhere still learns when the bytes came.
 [[nodiscard]] StampedRead read_stamped(int fd, char* to, std::size_t size);
 

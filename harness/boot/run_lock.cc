@@ -81,6 +81,16 @@ std::string RunLockHolder::text() const {
                      engine_ends_with_holder ? "engine=ends_with_holder\n" : "");
 }
 
+RunLockHolder RunLockHolder::here(const std::string& lane, bool engine_ends_with_holder) {
+  return {lane,
+          user_name(),
+          host_name(),
+          getpid(),
+          process_start(getpid()),
+          format_utc(wall_now()),
+          engine_ends_with_holder};
+}
+
 std::string RunLockHolder::sentence() const {
   if (lane.empty()) return "an unnamed holder";
   return fmt::format("lane {} of {}@{}, pid {}, since {}", lane, user, host, pid, since);
@@ -112,13 +122,7 @@ Result<std::unique_ptr<RunLock>> RunLock::take(const fs::path& dir, const std::s
   std::error_code shared;
   fs::permissions(dir, fs::perms::all | fs::perms::sticky_bit, shared);  // other users' lanes take the same lock
   const fs::path file = run_lock_file(dir);
-  const RunLockHolder mine{lane,
-                           user_name(),
-                           host_name(),
-                           getpid(),
-                           process_start(getpid()),
-                           format_utc(wall_now()),
-                           engine_ends_with_holder};
+  const RunLockHolder mine = RunLockHolder::here(lane, engine_ends_with_holder);
   // A link is made with its whole text or not at all, and only where no other is.
   const fs::path fresh = dir / fmt::format(".lane.{}", getpid());
   BK_TRY(write_file_atomic(fresh, mine.text()));

@@ -26,6 +26,8 @@ struct RunLockHolder {
   /// The kernel ends the lane's engine with that process, so that nothing of a stale lock's lane can be left.
   bool engine_ends_with_holder = false;
 
+  /// This process, from now on.
+  [[nodiscard]] static RunLockHolder here(const std::string& lane, bool engine_ends_with_holder);
   [[nodiscard]] std::string text() const;      ///< as in the file
   [[nodiscard]] std::string sentence() const;  ///< "lane sim of root@host, pid 4711, since 2026-…"
   /// Its process was one of this machine and is gone.

@@ -23,9 +23,8 @@ Result<std::unique_ptr<LaneMark>> LaneMark::put(const fs::path& dir, const std::
   BK_TRY(make_directories(marks));
   std::error_code shared;
   fs::permissions(marks, fs::perms::all | fs::perms::sticky_bit, shared);
-  const RunLockHolder mine{lane, user_name(), host_name(), getpid(), process_start(getpid()), format_utc(wall_now())};
   const fs::path file = marks / std::to_string(getpid());
-  BK_TRY(write_file_atomic(file, mine.text()));
+  BK_TRY(write_file_atomic(file, RunLockHolder::here(lane, false).text()));
   return std::unique_ptr<LaneMark>(new LaneMark(file));
 }
 

@@ -27,7 +27,8 @@ class FamilyRun {
   Status load();
   Result<VoidCause> boots_of_stage(int stage);
   Result<VoidCause> boot_at(std::size_t position);
-  Status void_arm(int variant, const std::string& reason, const std::string& sentence);
+  Status void_bracket(const Plan& plan, store::RowId bracket, const VoidCause& cause);
+  Status void_arm(int variant, const VoidCause& cause);
   Result<FamilyOutcome> void_all(const VoidCause& cause);
   Status end_stage(int stage);
   /// Combined arms with a single one that did not pass are not booted.
@@ -118,7 +119,7 @@ Result<VoidCause> FamilyRun::boots_of_stage(int stage) {
     BK_ASSIGN(const VoidCause cause, boot_at(i));
     if (cause && step.variant == 0) return cause;
     if (cause) {
-      BK_TRY(void_arm(step.variant, cause.reason, cause.sentence));
+      BK_TRY(void_arm(step.variant, cause));
       tools_.watcher.warn(fmt::format("{} is void: {}", family_.name(step.variant), cause.sentence));
       if (live().empty()) return cause;
     }
@@ -126,27 +127,29 @@ Result<VoidCause> FamilyRun::boots_of_stage(int stage) {
   return VoidCause{};
 }
 
-Status FamilyRun::void_arm(int variant, const std::string& reason, const std::string& sentence) {
+Status FamilyRun::void_bracket(const Plan& plan, store::RowId bracket, const VoidCause& cause) {
   Judgement judgement;
-  judgement.assessment = stats::void_assessment(reason, sentence);
-  BK_TRY(db_.add_assessment(to_row(judgement, family_.arm(variant).plan, row_of(variant))));
+  judgement.assessment = stats::void_assessment(cause.reason, cause.sentence);
+  BK_TRY(db_.add_assessment(to_row(judgement, plan, bracket)));
+  return db_.set_bracket_state(bracket, "void", cause.reason);
+}
+
+Status FamilyRun::void_arm(int variant, const VoidCause& cause) {
+  BK_TRY(void_bracket(family_.arm(variant).plan, row_of(variant), cause));
   state_of(variant) = "void";
-  return db_.set_bracket_state(row_of(variant), "void", reason);
+  return {};
 }
 
 Result<FamilyOutcome> FamilyRun::void_all(const VoidCause& cause) {
-  for (const int v : live()) BK_TRY(void_arm(v, cause.reason, cause.sentence));
-  Judgement judgement;
-  judgement.assessment = stats::void_assessment(cause.reason, cause.sentence);
-  BK_TRY(db_.add_assessment(to_row(judgement, family_.whole, rows_.whole.id)));
-  BK_TRY(db_.set_bracket_state(rows_.whole.id, "void", cause.reason));
+  for (const int v : live()) BK_TRY(void_arm(v, cause));
+  BK_TRY(void_bracket(family_.whole, rows_.whole.id, cause));
   return FamilyOutcome{0, true};
 }
 
 /// Judged again when it was before: the boots are the same, and so is the answer.
 Status FamilyRun::end_stage(int stage) {
-  BK_ASSIGN(auto answers, judge_stage(db_, family_, rows_, live(), stage));
   BK_ASSIGN(const auto values, family_values(db_, family_, rows_, live(), stage));
+  BK_ASSIGN(auto answers, judge_stage(db_, family_, rows_, values, live(), stage));
   for (FamilyAnswer& answer : answers) {
     const int v = answer.question.variant;
     if (!answer.question.interaction && state_of(v) != "done") {
@@ -205,7 +208,7 @@ Status FamilyRun::close_combined() {
     }
     if (causes.empty()) continue;
     const std::string sentence = fmt::format("{} was not booted: {}.", arm.name(), join(causes, "; "));
-    BK_TRY(void_arm(v, "single_arm_not_passed", sentence));
+    BK_TRY(void_arm(v, {"single_arm_not_passed", sentence}));
     tools_.watcher.warn(sentence);
   }
   return {};

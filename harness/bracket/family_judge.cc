@@ -125,6 +125,7 @@ Result<std::vector<stats::BootValues>> family_values(store::Database& database, 
 }
 
 Result<std::vector<FamilyAnswer>> judge_stage(store::Database& database, const Family& family, const FamilyRows& rows,
+                                              const std::vector<stats::BootValues>& values,
                                               const std::vector<int>& live, int stage) {
   std::vector<FamilyAnswer> out;
   std::vector<stats::Contrast> contrasts;
@@ -135,7 +136,6 @@ Result<std::vector<FamilyAnswer>> judge_stage(store::Database& database, const F
     out.push_back({question, {}});
   }
   if (out.empty()) return out;
-  BK_ASSIGN(const auto values, family_values(database, family, rows, live, stage));
   BK_ASSIGN(const BaseHistory history, base_history(database, family.whole, rows.whole.id));
   stats::Rules rules = family.whole.rules();
   rules.alpha *= static_cast<double>(out.size()) / static_cast<double>(planned.size());

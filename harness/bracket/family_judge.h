@@ -26,9 +26,11 @@ struct FamilyAnswer {
                                                                    int stage);
 
 /// The questions of a stage whose arms are all in `live`, judged together by the family's model.
+/// @param values  family_values() of the stage.
 [[nodiscard]] Result<std::vector<FamilyAnswer>> judge_stage(store::Database& database, const Family& family,
-                                                            const FamilyRows& rows, const std::vector<int>& live,
-                                                            int stage);
+                                                            const FamilyRows& rows,
+                                                            const std::vector<stats::BootValues>& values,
+                                                            const std::vector<int>& live, int stage);
 
 /// The whole family's own assessment: of a sweep its peak, of a matrix the clearest interaction.
 struct FamilyJudgement {

@@ -1,10 +1,10 @@
 #include "http/receive_stamp.h"
 
 #include <sys/socket.h>
-#include <time.h>
 
 #include <algorithm>
-#include <cstring>
+
+#include "base/socket_stamp.h"
 
 namespace bk::http {
 namespace {
@@ -14,11 +14,6 @@ constexpr Nanos kOldest = 10 * kSecond;
 constexpr std::size_t kLearning = 8;  // a few larger writes in a row are believed, one is not
 constexpr std::size_t kFraming = 7;   // "f0\r\n" and "\r\n" around each chunk of a body
 }  // namespace
-
-void enable_receive_stamps(int fd) {
-  const int on = 1;
-  (void)setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
-}
 
 void StampClock::refresh() {
   const Nanos before = monotonic_now();
@@ -39,7 +34,7 @@ Waiting peek(int fd, std::size_t limit) {
   // MSG_TRUNC: TCP counts the waiting bytes without copying them, so the buffer is normally never written.
   static thread_local char buffer[kPeekAll];
   iovec target{buffer, std::min(limit, kPeekAll)};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(timespec))];
+  alignas(cmsghdr) char control[kStampRoom];
   msghdr message{};
   message.msg_iov = &target;
   message.msg_iovlen = 1;
@@ -48,12 +43,7 @@ Waiting peek(int fd, std::size_t limit) {
   Waiting waiting;
   waiting.bytes = recvmsg(fd, &message, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
   if (waiting.bytes <= 0) return waiting;
-  for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
-    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPNS) continue;
-    timespec t{};
-    std::memcpy(&t, CMSG_DATA(c), sizeof t);
-    waiting.stamp = static_cast<Nanos>(t.tv_sec) * kSecond + t.tv_nsec;
-  }
+  waiting.stamp = receive_stamp(message);
   return waiting;
 }
 

@@ -8,9 +8,6 @@
 
 namespace bk::http {
 
-/// Asks the kernel to stamp what arrives on a socket (SO_TIMESTAMPNS). Sockets that cannot are left as they are.
-void enable_receive_stamps(int fd);
-
 /// Carries the kernel's wall-clock stamps over to CLOCK_MONOTONIC.
 class StampClock {
  public:

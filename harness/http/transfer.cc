@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/socket_stamp.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "http/peer.h"

@@ -24,7 +24,4 @@ struct TokenModel {
   void longest(std::string_view piece, std::vector<std::int32_t>& out) const;
 };
 
-/// The spelling of bytes in byte-level vocabularies: printable Latin-1 stands for itself, the rest from U+0100 on.
-[[nodiscard]] std::string byte_level(std::string_view bytes);
-
 }  // namespace bk::load

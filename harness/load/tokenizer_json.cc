@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/byte_level.h"
 #include "base/file.h"
 #include "load/ascii_pattern.h"
 #include "load/token_model.h"

@@ -1,10 +1,8 @@
-#include <signal.h>
-#include <sys/wait.h>
-
 #include <catch2/catch.hpp>
 
 #include "base/sha256.h"
 #include "boot/launcher.h"
+#include "support/killed_boot.h"
 #include "support/ssh_nodes.h"
 
 using namespace bk;
@@ -133,24 +131,17 @@ TEST_CASE("a program that is killed takes its engines on all nodes with it", "[.
   BK_NEEDS_NODES();
   const LaneOnNodes lane;
   const Profile profile = lane.profile();
-  const pid_t child = fork();
-  if (child == 0) {
-    const auto booted = lane.boot(profile);
-    if (!booted) _exit(1);
-    pause();
-  }
-  REQUIRE(child > 0);
   const auto running = [&] {
     int count = 0;
     for (const std::string& node : lane.nodes.names) count += lane.engines(node);
     return count;
   };
-  CHECK(test::eventually([&] { return running() == 4; }));
-  REQUIRE(kill(child, SIGKILL) == 0);
-  CHECK(test::eventually([&] { return running() == 0; }));
-  for (const std::string& node : lane.nodes.names) CHECK(test::eventually([&] { return lane.lock(node).empty(); }));
-  int status = 0;
-  waitpid(child, &status, 0);
+  const auto up = [&] { CHECK(test::eventually([&] { return running() == 4; })); };
+  const auto gone = [&] {
+    CHECK(test::eventually([&] { return running() == 0; }));
+    for (const std::string& node : lane.nodes.names) CHECK(test::eventually([&] { return lane.lock(node).empty(); }));
+  };
+  test::kill_after_boot([&] { return lane.boot(profile); }, up, gone);
 }
 
 /// No container daemon runs here: docker's command line is stood in for by one that records its words and runs the

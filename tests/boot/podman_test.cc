@@ -1,11 +1,9 @@
-#include <signal.h>
-#include <sys/wait.h>
-
 #include <catch2/catch.hpp>
 
 #include "base/sha256.h"
 #include "boot/launcher.h"
 #include "boot/run_lock.h"
+#include "support/killed_boot.h"
 #include "support/podman_here.h"
 
 using namespace bk;
@@ -144,17 +142,10 @@ TEST_CASE("a program that is killed takes its container with it", "[.podman]") {
   BK_NEEDS_PODMAN();
   const LaneInPodman lane;
   const Profile profile = lane.profile();
-  const pid_t child = fork();
-  if (child == 0) {
-    const auto booted = lane.boot(profile);
-    if (!booted) _exit(1);
-    pause();
-  }
-  REQUIRE(child > 0);
-  CHECK(test::eventually([&] { return holds(lane.log(), "\nready\n"); }));
-  CHECK(lane.podman.running() == "bracketkit-lane-0\n");
-  REQUIRE(kill(child, SIGKILL) == 0);
-  CHECK(test::eventually([&] { return lane.podman.running().empty(); }));
-  int status = 0;
-  waitpid(child, &status, 0);
+  const auto up = [&] {
+    CHECK(test::eventually([&] { return holds(lane.log(), "\nready\n"); }));
+    CHECK(lane.podman.running() == "bracketkit-lane-0\n");
+  };
+  const auto gone = [&] { CHECK(test::eventually([&] { return lane.podman.running().empty(); })); };
+  test::kill_after_boot([&] { return lane.boot(profile); }, up, gone);
 }

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "base/socket_stamp.h"
 #include "http/deadlines.h"
 #include "http/peer.h"
 #include "http/receive_stamp.h"

@@ -8,6 +8,7 @@
 #include "base/process.h"
 #include "load/ascii_pattern.h"
 #include "load/prompts.h"
+#include "support/hugging_face.h"
 
 namespace bk::load {
 namespace {
@@ -146,15 +147,9 @@ for name, steps in kinds.items():
 print(json.dumps(out))
 )";
 
-// Runs only where Python has `tokenizers`; BK_PYTHON names another interpreter.
 TEST_CASE("Hugging Face tokenizers give the same ids") {
-  const char* given = std::getenv("BK_PYTHON");
-  const std::string python = given == nullptr ? "python3" : given;
-  const auto probe = run_captured({{python, "-c", "import tokenizers"}, {}, {}, {}}, 30 * kSecond);
-  if (!probe || !probe->exit.ok()) {
-    WARN("skipped: " << python << " has no module tokenizers (pip install tokenizers)");
-    return;
-  }
+  const auto python = test::python_with_tokenizers();
+  if (!python) return;
   Random random(7);
   const std::vector<std::string> texts = {
       prefill_prompt(Vocabulary::kEnglish20, 200, 1),
@@ -170,7 +165,7 @@ TEST_CASE("Hugging Face tokenizers give the same ids") {
   Json list = Json::array();
   for (const std::string& text : texts) list.push(text);
   const TempDir dir;
-  const auto ran = run_captured({{python, "-c", kOracle, dir.path(), list.dump()}, {}, {}, {}}, 120 * kSecond);
+  const auto ran = run_captured({{*python, "-c", kOracle, dir.path(), list.dump()}, {}, {}, {}}, 120 * kSecond);
   REQUIRE(ran);
   INFO(ran->err);
   REQUIRE(ran->exit.ok());

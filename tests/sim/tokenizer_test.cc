@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "support/hugging_face.h"
 
 namespace bk::sim {
 namespace {
@@ -56,15 +57,9 @@ TEST_CASE("English words take few tokens, Korean a token a syllable") {
   CHECK(per_word <= 1.5);
 }
 
-// Runs only where Python has `tokenizers`; BK_PYTHON names another interpreter.
 TEST_CASE("Hugging Face tokenizers give the same ids from the exported file") {
-  const char* given = std::getenv("BK_PYTHON");
-  const std::string python = given == nullptr ? "python3" : given;
-  const auto probe = run_captured({{python, "-c", "import tokenizers"}, {}, {}, {}}, 30 * kSecond);
-  if (!probe || !probe->exit.ok()) {
-    WARN("skipped: " << python << " has no module tokenizers (pip install tokenizers)");
-    return;
-  }
+  const auto python = test::python_with_tokenizers();
+  if (!python) return;
   const Tokenizer tokenizer;
   TempDir dir;
   const std::string file = (dir.path() / "tokenizer.json").string();
@@ -77,7 +72,7 @@ TEST_CASE("Hugging Face tokenizers give the same ids from the exported file") {
       "texts = json.loads(sys.argv[2])\n"
       "ids = [t.encode(x).ids for x in texts]\n"
       "print(json.dumps({'ids': ids, 'back': [t.decode(i) for i in ids]}))\n";
-  const auto ran = run_captured({{python, "-c", code, file, texts.dump()}, {}, {}, {}}, 60 * kSecond);
+  const auto ran = run_captured({{*python, "-c", code, file, texts.dump()}, {}, {}, {}}, 60 * kSecond);
   REQUIRE(ran);
   INFO(ran->err);
   REQUIRE(ran->exit.ok());
