@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "trace/digits.h"
+
 namespace bk::trace {
 namespace {
 
@@ -62,12 +64,25 @@ std::optional<Digits> read_digits(std::string_view text) {
   return d;
 }
 
-/// Eight characters less '0' each, the first one in the lowest byte; zeros come before a shorter text.
+constexpr std::size_t kEight = 8;
+
+std::uint64_t four_values(const char* text) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, text, sizeof word);
+  return word ^ 0x30303030U;
+}
+
+/// The last eight characters less '0' each, the first one in the lowest byte; zeros come before a shorter text.
 std::uint64_t last_eight(std::string_view text) {
-  std::array<char, 8> eight = {'0', '0', '0', '0', '0', '0', '0', '0'};
-  const std::size_t size = std::min(text.size(), eight.size());
-  std::memcpy(eight.data() + (eight.size() - size), text.data() + (text.size() - size), size);
-  return std::bit_cast<std::uint64_t>(eight) ^ 0x3030303030303030U;
+  const std::size_t size = text.size();
+  if (size >= kEight) return digit_values(text.data() + (size - kEight));
+  if (size >= 4) {
+    // The two fours overlap where they are the same.
+    return four_values(text.data()) << (kEight * (kEight - size)) | four_values(text.data() + (size - 4)) << 32;
+  }
+  std::uint64_t values = 0;
+  for (const char c : text) values = values >> kEight | static_cast<std::uint64_t>(c ^ '0') << 56;
+  return values;
 }
 
 /// Joins neighbours: digits to pairs, pairs to fours, fours to the eight.
@@ -77,14 +92,27 @@ std::int64_t joined(std::uint64_t digits) {
   return static_cast<std::int64_t>((digits * 10'000 + (digits >> 32)) & 0xffffffffU);
 }
 
+/// The value of the digits before the last eight characters of a text that has more; nothing when one is no digit.
+std::optional<std::int64_t> head_of(std::string_view text) {
+  std::size_t left = text.size() - kEight;
+  std::int64_t value = 0;
+  for (; left > kEight; --left, text.remove_prefix(1)) {
+    if (!is_digit(text.front())) return std::nullopt;
+    value = value * 10 + (text.front() - '0');
+  }
+  const std::uint64_t digits = digit_values(text.data()) << (kEight * (kEight - left));
+  if (no_digits(digits) != 0) return std::nullopt;
+  return value * 100'000'000 + joined(digits);
+}
+
 /// "123" to "123.456": what the writers of traces give. Nothing for any other form.
 std::optional<std::int64_t> plain_nanos(std::string_view text) {
-  constexpr std::size_t kEight = 8, kAlwaysFits = 15;  // digits before the point
+  constexpr std::size_t kAlwaysFits = 15;  // digits before the point
   if (std::endian::native != std::endian::little || text.empty() || text.size() > kAlwaysFits + 4) return std::nullopt;
   std::uint64_t digits = last_eight(text);
   std::int64_t above = 100'000'000, scale = 1000;
   std::size_t whole = text.size();
-  const std::uint64_t others = ((digits + 0x7676767676767676U) | digits) & 0x8080808080808080U;
+  const std::uint64_t others = no_digits(digits);
   if (others != 0) {
     // The point, with one to three digits after it and one before it.
     const auto at = static_cast<std::size_t>(std::countr_zero(others)) / kEight, decimals = kEight - 1 - at;
@@ -99,9 +127,10 @@ std::optional<std::int64_t> plain_nanos(std::string_view text) {
   }
   if (whole > kAlwaysFits || (whole > 1 && text.front() == '0')) return std::nullopt;
   std::int64_t head = 0;
-  for (std::size_t i = 0; i + kEight < text.size(); ++i) {
-    if (!is_digit(text[i])) return std::nullopt;
-    head = head * 10 + (text[i] - '0');
+  if (text.size() > kEight) {
+    const auto before = head_of(text);
+    if (!before) return std::nullopt;
+    head = *before;
   }
   return (head * above + joined(digits)) * scale;
 }

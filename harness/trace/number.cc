@@ -3,24 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstring>
+
+#include "trace/digits.h"
 
 namespace bk::trace {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// Eight bytes, less '0' each.
-std::uint64_t digit_values(const char* text) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, text, sizeof word);
-  return word ^ 0x3030303030303030U;
-}
-
-/// The high bit of a byte is set where it is no digit; a carry can only wrong bytes after the first such one.
-std::uint64_t no_digits(std::uint64_t values) {
-  return ((values + 0x7676767676767676U) | values) & 0x8080808080808080U;
-}
 
 /// Past the digits at `at`. Eight bytes at a time: the bytes after a piece may be read.
 std::size_t digits(const char* text, std::size_t at, std::size_t end) {

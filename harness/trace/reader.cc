@@ -46,10 +46,26 @@ bool is_gpu_work(Kind kind) { return kind == Kind::kKernel || kind == Kind::kMem
 
 }  // namespace
 
-Reader::Reader(std::unique_ptr<ByteSource> source, ReadOptions options)
-    : window_(std::move(source)), options_(options) {
+Reader::Reader(std::unique_ptr<ByteSource> source, ReadOptions options, ReadFrom from)
+    : window_(std::move(source), from.offset), options_(options) {
+  begin(from);
+}
+
+void Reader::begin(ReadFrom from) {
   static const std::uint32_t kNoTokens[1] = {0};
+  cursor_ = {};
   cursor_.at = cursor_.end = kNoTokens;
+  state_ = from.at_event ? State::kElement : State::kStart;
+  bare_array_ = from.at_event && from.bare_array;
+  saw_events_ = from.at_event;
+  isolated_ = in_run_ = false;
+  counts_ = {};
+}
+
+void Reader::begin_part(Block& part, ReadFrom from) {
+  window_.hold(part, from.offset);
+  begin(from);
+  part_ = true;
 }
 
 Error Reader::broken(std::size_t at) const {
@@ -222,28 +238,38 @@ Result<Reader::Took> Reader::take_element(Event& event) {
   return take_event(raw, kind, {cursor_.bytes + start, end - start}, event);
 }
 
-/// The event at `at`, which repeats_ has just found.
-Result<Reader::Took> Reader::take_known(const Repeats::Form& form, std::size_t at, Event& event) {
+/// Past the event at `at`, which repeats_ has just found.
+void Reader::pass_known(std::size_t at) {
   ++counts_.events;
   in_run_ = true;
   run_at_ = at + repeats_.size();
-  if (form.kind == Kind::kOther && !options_.all) return Took::kNothing;
+}
+
+Result<Reader::Took> Reader::take_known(const Repeats::Form& form, std::size_t at, Event& event) {
+  pass_known(at);
+  if (!is_wanted(form.kind)) return Took::kNothing;
   event.form = form.serial;
   return take_event(repeats_.event_of(form), form.kind, window_.ahead().substr(at, repeats_.size()), event);
 }
 
-/// From the end of a known event to that of the next one.
+/// From the end of a known event to that of the next one that is asked for.
 Result<Reader::Took> Reader::take_run(Event& event) {
   const std::string_view ahead = window_.ahead();
-  std::size_t at = skip_blanks(ahead, run_at_);
-  if (at == ahead.size() || ahead[at] != ',') {
-    BK_TRY(leave_run(run_at_, State::kAfterElement));
-    return Took::kNothing;
+  for (;;) {
+    std::size_t at = skip_blanks(ahead, run_at_);
+    if (at == ahead.size() || ahead[at] != ',') {
+      BK_TRY(leave_run(run_at_, State::kAfterElement));
+      return Took::kNothing;
+    }
+    at = skip_blanks(ahead, at + 1);
+    const Repeats::Form* form = repeats_.find(ahead.substr(at));
+    if (form == nullptr) {
+      BK_TRY(leave_run(at, State::kElement));
+      return Took::kNothing;
+    }
+    if (is_wanted(form->kind)) return take_known(*form, at, event);
+    pass_known(at);
   }
-  at = skip_blanks(ahead, at + 1);
-  if (const Repeats::Form* form = repeats_.find(ahead.substr(at))) return take_known(*form, at, event);
-  BK_TRY(leave_run(at, State::kElement));
-  return Took::kNothing;
 }
 
 /// On to the tokens, from the byte `at` on.
@@ -256,7 +282,7 @@ Status Reader::leave_run(std::size_t at, State state) {
 }
 
 Result<Reader::Took> Reader::take_event(const RawEvent& raw, Kind kind, std::string_view json, Event& event) {
-  if (kind == Kind::kOther && !options_.all) return Took::kNothing;
+  if (!is_wanted(kind)) return Took::kNothing;
   const bool complete = raw.ph == "X" && !raw.ts.empty() && !raw.dur.empty();
   if (!complete && !options_.all) {
     if (is_gpu_work(kind)) ++counts_.incomplete_gpu;
@@ -322,6 +348,7 @@ Result<bool> Reader::next(Event& event) {
       continue;
     }
     if (!cursor_.more()) {
+      if (cursor_.final && part_ && state_ == State::kElement) return false;
       const bool ended = cursor_.final || (options_.repair && state_ == State::kDone);
       if (ended && state_ == State::kDone) {
         counts_.bytes = window_.total();

@@ -44,12 +44,32 @@ struct ReadOptions {
   bool all = false;
 };
 
+/// Where in a trace reading begins: at its start, or where one of its events does.
+struct ReadFrom {
+  std::uint64_t offset = 0;
+  bool at_event = false;
+  bool bare_array = false;  ///< the events are not within an object
+};
+
 /// Reads a Chrome/Kineto trace as a stream: {"traceEvents": [...], ...}, or a bare array whose closing bracket may be
 /// missing. Strict: bytes that are no JSON, a cut file, wrong checksums are errors; a comma before a closing bracket of
 /// the events and empty objects are let through. ts and dur are microseconds, whatever displayTimeUnit says.
 class Reader {
  public:
-  explicit Reader(std::unique_ptr<ByteSource> source, ReadOptions options = {});
+  explicit Reader(std::unique_ptr<ByteSource> source, ReadOptions options = {}, ReadFrom from = {});
+
+  /// Reads on in the bytes of `part` alone, which is a trace's part from `from` on; they change places with those of
+  /// the part before. next() gives false at its end, where ended_before_event() says whether another part may follow;
+  /// after an error the reader can begin another part. Counts are those of this part.
+  void begin_part(Block& part, ReadFrom from);
+  /// The bytes of the part, also when not all were read; the reader is without any then.
+  [[nodiscard]] Block give_part_back() { return window_.release(); }
+  /// Whether the part was read whole and another event begins where it ends.
+  [[nodiscard]] bool ended_before_event() const { return part_ && state_ == State::kElement && !cursor_.more(); }
+  /// Offset in the trace of the first byte that is not read.
+  [[nodiscard]] std::uint64_t end() const { return window_.total(); }
+  /// Whether the trace is an array without an object around it.
+  [[nodiscard]] bool bare_array() const { return bare_array_; }
 
   /// The next event of interest into `event`; false at the end of the trace. kParse with "byte N" (of the decoded
   /// stream) as where; the source's errors. After an error the reader is spent.
@@ -60,9 +80,12 @@ class Reader {
   enum class State { kStart, kKey, kAfterMember, kElement, kAfterElement, kDone };
   enum class Took { kNothing, kEvent };
 
+  void begin(ReadFrom from);
   Result<Took> take(Event& event);
   Result<Took> take_element(Event& event);
   Result<Took> take_event(const RawEvent& raw, Kind kind, std::string_view json, Event& event);
+  [[nodiscard]] bool is_wanted(Kind kind) const { return options_.all || kind != Kind::kOther; }
+  void pass_known(std::size_t at);
   Result<Took> take_known(const Repeats::Form& form, std::size_t at, Event& event);
   Result<Took> take_run(Event& event);
   Status leave_run(std::size_t at, State state);
@@ -80,6 +103,7 @@ class Reader {
   Cursor cursor_;
   State state_ = State::kStart;
   bool bare_array_ = false, saw_events_ = false, isolated_ = false;
+  bool part_ = false;  ///< a part of a trace is read, whose end is no end of the trace
   ReadCounts counts_;
   Repeats repeats_;
   bool in_run_ = false;  ///< of known events: the next byte to read is run_at_, wherever the cursor is

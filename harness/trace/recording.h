@@ -1,33 +1,17 @@
 #pragma once
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "trace/names.h"
+#include "trace/packed_block.h"
 #include "trace/reader.h"
 
 namespace bk::trace {
-
-/// A name that events of one kind bear, and what they sum to.
-struct Name {
-  std::string text;
-  std::string category;
-  Kind kind = Kind::kOther;
-  std::uint64_t count = 0;
-  std::int64_t sum_ns = 0;
-};
-
-/// One queue of a device: what runs on it runs in order.
-struct Stream {
-  std::string device, id;
-  [[nodiscard]] std::string label() const { return device + ":" + id; }
-};
 
 /// One event of a recording.
 struct Slice {
@@ -38,13 +22,31 @@ struct Slice {
   [[nodiscard]] std::int64_t end_ns() const { return ts_ns + dur_ns; }
 };
 
+/// Events of one part of a trace after another, each to be appended to the same recording. Names stay.
+class RecordingPart {
+ public:
+  void append(const Event& event) {
+    const Names::Place place = names_.place_of(event);
+    slices_.push_back({event.ts_ns, event.dur_ns, place.name, place.stream});
+  }
+  void clear() { slices_.clear(); }
+
+ private:
+  friend class Recording;
+  Names names_;
+  std::vector<Slice> slices_;
+  std::vector<std::uint32_t> recorded_names_, recorded_streams_;  ///< where they are in the recording
+};
+
 /// The kernels, copies and annotations of a trace, in about eight bytes each, in the order of the file.
 class Recording {
  public:
   void append(const Event& event);
+  /// Appends the events of a part, whose names are met as if its events were.
+  void append(RecordingPart& part);
 
-  [[nodiscard]] const std::vector<Name>& names() const { return names_; }
-  [[nodiscard]] const std::vector<Stream>& streams() const { return streams_; }
+  [[nodiscard]] const std::vector<Name>& names() const { return names_.names(); }
+  [[nodiscard]] const std::vector<Stream>& streams() const { return names_.streams(); }
   [[nodiscard]] std::uint64_t size() const { return size_; }
   /// Calls `visit` for every event, in the order of the file.
   template <class Visit>
@@ -60,69 +62,38 @@ class Recording {
   ReadCounts counts;
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
-  };
-  using Index = std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>>;
-
-  /// Where the events of a form go.
-  struct Place {
-    std::uint32_t form = 0, name = 0, stream = 0;
-  };
-
-  Place place_of(const Event& event);
   static std::int64_t unzigzag(std::uint64_t value) {
     return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
   }
-  static std::uint64_t take(const unsigned char*& at);
+  void append(const Slice& slice);
 
-  std::uint32_t name_index(const Event& event);
-  std::uint32_t stream_index(const Event& event);
-  void put(std::uint64_t value);
-
-  std::vector<Name> names_;
-  std::vector<Stream> streams_;
-  Index by_name_[5];  ///< by kind
-  Index by_stream_;
-  std::array<Place, 1024> places_{};  ///< by form, what was looked up last
-  std::string key_;
-  std::uint32_t last_stream_ = 0;
-  std::vector<std::unique_ptr<std::vector<unsigned char>>> blocks_;
+  Names names_;
+  std::vector<std::unique_ptr<PackedBlock>> blocks_;
   std::int64_t last_ts_ = 0;
   std::uint64_t size_ = 0;
 };
-
-inline std::uint64_t Recording::take(const unsigned char*& at) {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0;; shift += 7) {
-    const unsigned char byte = *at++;
-    value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-    if (byte < 0x80) return value;
-  }
-}
 
 template <class Visit>
 void Recording::for_each(Visit visit) const {
   Slice slice;
   for (const auto& block : blocks_) {
-    const unsigned char* at = block->data();
-    const unsigned char* const end = at + block->size();
-    while (at != end) {
-      slice.ts_ns += unzigzag(take(at));
-      slice.dur_ns = static_cast<std::int64_t>(take(at));
-      slice.name = static_cast<std::uint32_t>(take(at));
-      slice.stream = static_cast<std::uint32_t>(take(at));
+    for (std::size_t at = 0; at != block->size();) {
+      const PackedBlock::Four four = block->take(at);
+      slice.ts_ns += unzigzag(four[0]);
+      slice.dur_ns = static_cast<std::int64_t>(four[1]);
+      slice.name = static_cast<std::uint32_t>(four[2]);
+      slice.stream = static_cast<std::uint32_t>(four[3]);
       visit(std::as_const(slice));
     }
   }
 }
 
-/// Reads a whole trace. Errors name `name` and the byte.
+/// Reads a whole trace, on up to `threads` threads where the source never waits. What comes out, errors too, does not
+/// depend on their number. Errors name `name` and the byte.
 [[nodiscard]] Result<Recording> record(std::unique_ptr<ByteSource> source, const std::string& name,
-                                       const ReadOptions& options = {});
-/// Opens and reads the trace at `path` ("-" is standard input). kUnavailable, "no GPU kernels in this trace", when it
-/// has none.
+                                       const ReadOptions& options = {}, unsigned threads = 1);
+/// Opens and reads the trace at `path` ("-" is standard input), on as many threads as there are processors, four at
+/// most. kUnavailable, "no GPU kernels in this trace", when it has none.
 [[nodiscard]] Result<Recording> record_file(const std::string& path, const ReadOptions& options = {});
 /// The same for several files at once, on as many threads as there are processors; results in the order of `paths`.
 [[nodiscard]] std::vector<Result<Recording>> record_files(const std::vector<std::string>& paths,

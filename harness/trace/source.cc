@@ -40,7 +40,10 @@ class MemorySource final : public ByteSource {
 
 class FileSource final : public ByteSource {
  public:
-  FileSource(int fd, bool owned) : fd_(fd), owned_(owned) {}
+  FileSource(int fd, bool owned) : fd_(fd), owned_(owned) {
+    struct stat info {};
+    never_waits_ = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+  }
   ~FileSource() override {
     if (owned_) close(fd_);
   }
@@ -55,9 +58,11 @@ class FileSource final : public ByteSource {
     }
   }
 
+  [[nodiscard]] bool never_waits() const override { return never_waits_; }
+
  private:
   int fd_;
-  bool owned_;
+  bool owned_, never_waits_ = false;
 };
 
 /// Passes bytes through, or inflates them: the first bytes decide.
@@ -76,6 +81,7 @@ class DecodedSource final : public ByteSource {
     }
     return raw_->read(into, size);
   }
+  [[nodiscard]] bool never_waits() const override { return raw_->never_waits(); }
 
  private:
   Status detect() {
@@ -150,19 +156,7 @@ class DecodedSource final : public ByteSource {
   std::unique_ptr<Inflater> inflater_;
 };
 
-bool is_gzip_file(int fd) {
-  struct stat info {};
-  unsigned char magic[2] = {};
-  return fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && pread(fd, magic, 2, 0) == 2 && magic[0] == 0x1f &&
-         magic[1] == 0x8b;
-}
-
 }  // namespace
-
-Status ByteSource::exchange(Block& block) {
-  block.size = 0;
-  return {};
-}
 
 std::unique_ptr<ByteSource> memory_source(std::string bytes, std::size_t piece) {
   return std::make_unique<MemorySource>(std::move(bytes), piece);
@@ -176,10 +170,7 @@ Result<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
   if (path == "-") return decoded_source(std::make_unique<FileSource>(STDIN_FILENO, false));
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return fail(Errc::kIo, "cannot open the trace: " + std::generic_category().message(errno), path);
-  const bool gzip = is_gzip_file(fd);
-  auto source = decoded_source(std::make_unique<FileSource>(fd, true));
-  // A pipe is not read ahead: a reader that gives up would wait for its writer.
-  return gzip ? prefetched_source(std::move(source)) : std::move(source);
+  return decoded_source(std::make_unique<FileSource>(fd, true));
 }
 
 }  // namespace bk::trace

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <utility>
 
 #include "base/text.h"
+#include "trace/event_start.h"
 
 namespace bk::trace {
 namespace {
@@ -29,9 +30,21 @@ std::size_t utf8_length(std::string_view text) {
 
 }  // namespace
 
-Window::Window(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {
+Window::Window(std::unique_ptr<ByteSource> source, std::uint64_t base) : source_(std::move(source)), base_(base) {
   static_assert(TokenIndex::kPadding <= Block::kRoomAfter);
   block_.memory.resize(kWindow + Block::kRoomAfter);
+}
+
+void Window::hold(Block& part, std::uint64_t base) {
+  std::swap(block_, part);
+  base_ = base;
+  piece_ = 0;
+  ended_ = true;
+}
+
+Block Window::release() {
+  block_.size += std::exchange(block_.begin, 0);
+  return std::move(block_);
 }
 
 void Window::drop(std::size_t size) {
@@ -40,31 +53,15 @@ void Window::drop(std::size_t size) {
   base_ += size;
 }
 
-/// What is left goes before the bytes of the source's next block.
-Status Window::take_block() {
-  BK_TRY(source_->exchange(spare_));
-  ended_ = spare_.size == 0;
-  if (ended_) return {};
-  spare_.begin -= block_.size;
-  spare_.size += block_.size;
-  std::memcpy(spare_.memory.data() + spare_.begin, data(), block_.size);
-  std::swap(block_, spare_);
-  return {};
-}
-
 Status Window::fill() {
-  if (source_->has_blocks() && !ended_ && block_.size <= Block::kRoomBefore) {
-    BK_TRY(take_block());
-  } else {
-    std::memmove(block_.memory.data(), data(), block_.size);
-    block_.begin = 0;
-    while (block_.size < room() && !ended_) {
-      BK_ASSIGN(const std::size_t n, source_->read(block_.memory.data() + block_.size, room() - block_.size));
-      ended_ = n == 0;
-      block_.size += n;
-    }
+  std::memmove(block_.memory.data(), data(), block_.size);
+  block_.begin = 0;
+  while (block_.size < room() && !ended_) {
+    BK_ASSIGN(const std::size_t n, source_->read(block_.memory.data() + block_.size, room() - block_.size));
+    ended_ = n == 0;
+    block_.size += n;
   }
-  std::memset(block_.memory.data() + block_.begin + block_.size, ' ', Block::kRoomAfter);
+  block_.blank_room();
   return {};
 }
 
@@ -159,29 +156,9 @@ Result<Cursor> Window::advance(std::size_t keep_from) {
   }
 }
 
-std::size_t Window::event_start(std::size_t from) const {
-  constexpr std::array<std::string_view, 7> kFirstKeys = {"\"ph\"",  "\"name\"", "\"cat\"", "\"pid\"",
-                                                          "\"tid\"", "\"ts\"",   "\"args\""};
-  for (std::size_t at = from; at < block_.size; ++at) {
-    const void* found = std::memchr(data() + at, '{', block_.size - at);
-    if (found == nullptr) return block_.size;
-    at = static_cast<std::size_t>(static_cast<const char*>(found) - data());
-    std::size_t before = at, after = at + 1;
-    while (before > 0 && is_blank(data()[before - 1])) --before;
-    while (after < block_.size && is_blank(data()[after])) ++after;
-    if (before == 0 || data()[before - 1] != ',') continue;
-    const std::string_view rest(data() + after, block_.size - after);
-    if (std::any_of(kFirstKeys.begin(), kFirstKeys.end(),
-                    [&](std::string_view key) { return rest.starts_with(key); })) {
-      return at;
-    }
-  }
-  return block_.size;
-}
-
 Result<bool> Window::resync(std::size_t& from) {
   for (;;) {
-    const std::size_t found = event_start(from + 1);
+    const std::size_t found = first_event_start(ahead(), from + 1);
     if (found < block_.size) {
       from = found;
       return true;
@@ -198,7 +175,7 @@ Result<bool> Window::resync(std::size_t& from) {
 Result<Cursor> Window::isolate(std::size_t from) {
   drop(from);
   BK_TRY(fill());
-  const std::size_t next = event_start(1);
+  const std::size_t next = first_event_start(ahead(), 1);
   const bool last = next == block_.size && ended_;
   auto cursor = index_piece(next, last);
   piece_ = next;
