@@ -44,8 +44,9 @@ AnswerPlan Generation::plan_answer(const GenRequest& r, int choice) {
   plan.korean = has_hangul(r.question);
   const std::uint64_t given = static_cast<std::uint64_t>(r.seed.value_or(0));
   // At temperature 0 the opening is the prompt's alone; later on boots part ways, as reductions in another order do.
-  plan.first_seed =
-      physics::mix({content, r.temperature == 0 ? 0 : physics::mix({given, static_cast<std::uint64_t>(requests_)})});
+  const std::uint64_t greedy = engine_.params().logit_bug ? physics::mix({seed_, boot_}) : 0;
+  plan.first_seed = physics::mix(
+      {content, r.temperature == 0 ? greedy : physics::mix({given, static_cast<std::uint64_t>(requests_)})});
   plan.seed = physics::mix({plan.first_seed, seed_, boot_, static_cast<std::uint64_t>(choice)});
   plan.prose_tokens = 400 + static_cast<std::int64_t>(physics::mix({content, 77}) % 1600);
   const int every = engine_.params().korean_corrupt_every;

@@ -103,7 +103,8 @@ Result<cli::ExitCode> FamilyCommand::run(cli::Streams& streams, const cli::Args&
   BK_TRY(check_format(flags_.format));
   BK_ASSIGN(const boot::Profile profile, profile_of(flags_.profile));
   BK_ASSIGN(const bracket::FamilySpec asked, spec());
-  BK_ASSIGN(const bracket::Family family, bracket::make_family(profile, asked, plan_.options(flags_.seed)));
+  BK_ASSIGN(const bracket::PlanOptions options, plan_.options(flags_.seed, profile));
+  BK_ASSIGN(const bracket::Family family, bracket::make_family(profile, asked, options));
   if (flags_.dry_run) return dry_run_family(streams, family, flags_.db);
   BK_ASSIGN(store::Database database, store::Database::open(flags_.db));
   for (const bracket::FamilyArm& arm : family.arms) BK_TRY(guard_rejected(database, arm.plan, reopen_));

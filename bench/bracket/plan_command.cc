@@ -67,7 +67,7 @@ void PlanCommand::register_on(cli::App& app) {
 Result<cli::ExitCode> PlanCommand::run(cli::Streams& streams, const cli::Args&) {
   BK_TRY(check_format(flags_.format));
   BK_ASSIGN(const boot::Profile profile, profile_of(flags_.profile));
-  const bracket::PlanOptions options = plan_.options(flags_.seed);
+  BK_ASSIGN(const bracket::PlanOptions options, plan_.options(flags_.seed, profile));
   BK_ASSIGN(const bracket::Plan plan,
             bracket::make_same_plan(profile, {}, bracket::boot_order(options.boots), options));
   BK_ASSIGN(store::Database database, store::Database::open(flags_.db));

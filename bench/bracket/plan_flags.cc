@@ -2,10 +2,13 @@
 
 #include <fmt/ostream.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/text.h"
+#include "boot/leg_settings.h"
 #include "bracket/execute.h"
+#include "leg/greedy.h"
 #include "show.h"
 
 namespace bk::bracket_tool {
@@ -36,13 +39,28 @@ void PlanFlags::add_to(cli::App& app) {
   app.option("--temperature", temperature_, "sampling temperature").range(0, 2);
   app.flag("--ignore-eos", ignore_eos_, "ask for exactly --tokens tokens; a shorter answer then fails");
   app.flag("--quick", quick_, "few and short rounds, to see whether everything works");
-  app.flag("--no-gate", no_gate_, "run no quality gate");
-  app.option("--gate-context", gate_context_, "prompt tokens of the quality gate").range(256, 1'000'000).value("N");
+  app.flag("--no-gate", no_gate_, "run no gate");
+  app.option("--gates", gates_,
+             "gates of each boot: " + join(boot::gate_names(), ", ") + "; without it the profile's GATES")
+      .value("GATE,…")
+      .no_default();
+  app.option("--gate-context", gate_context_, "prompt tokens of check-quality").range(256, 1'000'000).value("N");
+  app.option("--greedy-tokens", greedy_tokens_, "most tokens of each of greedy-divergence's twelve texts")
+      .range(1, 1'000'000)
+      .value("N");
   app.option("--alpha", alpha_, "false alarms that are accepted").range(0.0001, 0.5).value("P");
   app.option("--band", band_pct_, "effects within it do not matter, in percent").range(0, 100).value("PCT");
 }
 
-bracket::PlanOptions PlanFlags::options(std::uint64_t seed) const {
+Result<bracket::PlanOptions> PlanFlags::options(std::uint64_t seed, const boot::Profile& profile) const {
+  if (no_gate_ && gates_) return fail(Errc::kUsage, "--gates asks for gates and --no-gate for none", "--no-gate");
+  std::vector<std::string> gates = no_gate_ ? std::vector<std::string>() : profile.gates;
+  if (gates_) {
+    auto named = boot::parse_gates(*gates_, ',');
+    if (!named) return fail(Errc::kUsage, named.error().what, "--gates");
+    gates = std::move(*named);
+  }
+  const auto asks = [&gates](const char* name) { return std::find(gates.begin(), gates.end(), name) != gates.end(); };
   bracket::PlanOptions o;
   o.boots = boots_;
   o.decode.concurrency.clear();
@@ -53,7 +71,8 @@ bracket::PlanOptions PlanFlags::options(std::uint64_t seed) const {
   o.decode.temperature = temperature_;
   o.decode.ignore_eos = ignore_eos_;
   o.gate_contexts.clear();
-  if (!no_gate_) o.gate_contexts.push_back(gate_context_);
+  if (asks("check-quality")) o.gate_contexts.push_back(gate_context_);
+  if (asks(leg::kGreedyDivergence)) o.greedy_tokens = greedy_tokens_;
   o.alpha = alpha_;
   o.band = band_pct_ / 100;
   o.seed = seed;

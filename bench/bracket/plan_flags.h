@@ -16,10 +16,11 @@ class PlanFlags {
  public:
   void add_boots(cli::App& app, const std::string& help);
   void add_to(cli::App& app);
-  [[nodiscard]] bracket::PlanOptions options(std::uint64_t seed) const;
+  [[nodiscard]] Result<bracket::PlanOptions> options(std::uint64_t seed, const boot::Profile& profile) const;
 
  private:
-  int boots_ = 3, gate_context_ = 2048;
+  int boots_ = 3, gate_context_ = 2048, greedy_tokens_ = 200;
+  std::optional<std::string> gates_;
   std::optional<std::int64_t> reps_, tokens_;
   std::vector<std::int64_t> concurrency_{1};
   double temperature_ = 0.95, alpha_ = 0.05, band_pct_ = 0.5;

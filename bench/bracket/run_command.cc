@@ -45,7 +45,7 @@ Result<cli::ExitCode> RunCommand::run(cli::Streams& streams, const cli::Args& ar
   BK_ASSIGN(const boot::Profile profile, profile_of(flags_.profile));
   BK_ASSIGN(const boot::KnobMap base, boot::parse_knobs(base_));
   BK_ASSIGN(const boot::KnobMap cand, boot::parse_knobs(cand_));
-  bracket::PlanOptions options = plan_.options(flags_.seed);
+  BK_ASSIGN(bracket::PlanOptions options, plan_.options(flags_.seed, profile));
   if (until_resolved_) {
     BK_ASSIGN(options.looks, bracket::looks_between(options.boots, max_boots_));
     options.boots = max_boots_;

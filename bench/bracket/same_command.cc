@@ -38,7 +38,7 @@ Result<cli::ExitCode> SameCommand::run(cli::Streams& streams, const cli::Args& a
   if (!knobs_.empty()) {
     BK_ASSIGN(knobs, boot::parse_knobs(knobs_));
   }
-  const bracket::PlanOptions options = plan_.options(flags_.seed);
+  BK_ASSIGN(const bracket::PlanOptions options, plan_.options(flags_.seed, profile));
   auto order = bracket::boot_order(options.boots);
   if (kind_ == Kind::kBaseline) std::fill(order.begin(), order.end(), stats::Arm::kBase);
   BK_ASSIGN(const bracket::Plan plan, bracket::make_same_plan(profile, knobs, order, options));

@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "family_text.h"
 #include "judged_text.h"
+#include "leg/greedy.h"
 #include "report/number.h"
 #include "report/table.h"
 #include "tool/session.h"
@@ -43,6 +44,16 @@ std::string gates_text(const bracket::BootView& boot) {
                                 gate.verdict == "pass" ? "" : " " + gate.verdict));
   }
   return parts.empty() ? "-" : join(parts, ", ");
+}
+
+/// What a score does not say: why a gate did not pass, and where the arms' texts part.
+void print_gates(std::ostream& out, const bracket::View& view) {
+  for (const bracket::BootView& boot : view.boots) {
+    for (const store::GateRow& gate : boot.gates) {
+      if (gate.detail.empty() || (gate.verdict == "pass" && gate.name != leg::kGreedyDivergence)) continue;
+      print_line(out, gate.name, fmt::format("boot {}, {}: {}", boot.boot.position + 1, gate.verdict, gate.detail));
+    }
+  }
 }
 
 void print_boots(std::ostream& out, const bracket::View& view) {
@@ -79,11 +90,12 @@ std::string plan_text(const bracket::Plan& plan) {
   const bracket::PlanOptions& o = plan.options;
   std::vector<std::string> concurrency;
   for (const int c : o.decode.concurrency) concurrency.push_back(fmt::format("{}", c));
-  std::string gates = "no gate";
-  if (!o.gate_contexts.empty()) gates = "check-quality at";
-  for (const auto context : o.gate_contexts) gates += fmt::format(" {}", context);
+  std::vector<std::string> gates;
+  for (const auto context : o.gate_contexts) gates.push_back(fmt::format("check-quality at {}", context));
+  if (o.greedy_tokens > 0) gates.push_back(fmt::format("greedy-divergence over {} tokens", o.greedy_tokens));
+  if (gates.empty()) gates.emplace_back("no gate");
   return fmt::format("in each boot C={}: {} × {} tokens after {} warm-up, {}; seed {}", join(concurrency, ","),
-                     o.decode.reps, o.decode.max_tokens, o.decode.warmup, gates, o.seed);
+                     o.decode.reps, o.decode.max_tokens, o.decode.warmup, join(gates, ", "), o.seed);
 }
 
 void print_view(std::ostream& out, const bracket::View& view) {
@@ -105,6 +117,7 @@ void print_view(std::ostream& out, const bracket::View& view) {
     out << '\n';
     print_boots(out, view);
     out << '\n';
+    print_gates(out, view);
   }
   if (!view.assessment.is_null()) print_effects(out, view.assessment, view.historical);
   if (view.assessment.is_null() && !b.reason.empty()) print_line(out, "ended", b.reason);

@@ -10,6 +10,7 @@
 #include "boot/entries.h"
 #include "boot/fleet_settings.h"
 #include "boot/knob_rules.h"
+#include "boot/leg_settings.h"
 #include "boot/overlay_settings.h"
 #include "boot/relation.h"
 #include "boot/words.h"
@@ -44,7 +45,8 @@ const std::vector<std::string>& setting_names() {
                                                   "SERVED_ALIASES",
                                                   "WORKER_COMMAND",
                                                   "CONTAINER_FLAGS",
-                                                  "FOREIGN_LOAD_MAX"};
+                                                  "FOREIGN_LOAD_MAX",
+                                                  "GATES"};
   return kNames;
 }
 
@@ -206,6 +208,7 @@ class Builder {
     if (const auto status = apply_overlay_setting(profile_, key, value); !status)
       return bad(entry, status.error().what);
     if (const auto status = apply_fleet_setting(profile_, key, value); !status) return bad(entry, status.error().what);
+    if (const auto status = apply_leg_setting(profile_, key, value); !status) return bad(entry, status.error().what);
     return apply_number(entry);
   }
 
@@ -225,13 +228,6 @@ class Builder {
         return bad(entry, fmt::format("{} is seconds, above 0 and at most 86400; not '{}'", entry.key, entry.value));
       }
       (entry.key == "READY_TIMEOUT_S" ? profile_.ready_timeout_s : profile_.stop_grace_s) = *number;
-    }
-    if (entry.key == "FOREIGN_LOAD_MAX") {
-      const auto share = parse_double(entry.value);
-      if (!share || !(*share >= 0 && *share <= 1)) {
-        return bad(entry, fmt::format("FOREIGN_LOAD_MAX is a share of the cores, 0 to 1; not '{}'", entry.value));
-      }
-      profile_.foreign_load_max = *share;
     }
     return {};
   }

@@ -108,7 +108,9 @@ struct Profile {
   std::string deploy_dir = "/opt/bracketkit/deploy";  ///< on every node; overlays lie in <deploy_dir>/<profile>/current
   std::string ssh_config;  ///< template of ssh's configuration file; may hold {ROOT}; empty: the user's
   bool exclusive = true;   ///< boots hold the run lock of every node
-  std::string install;     ///< what installs the engine; named when its program is missing
+  std::vector<std::string> gates = {
+      "check-quality"};  ///< of gate_names(), leg_settings.h: what a bracket asks in each boot
+  std::string install;   ///< what installs the engine; named when its program is missing
   std::string help;
   Environment env;          ///< engine environment: ENV.* and EXTRA_ENV
   std::vector<Knob> knobs;  ///< in the order of the file

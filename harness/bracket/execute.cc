@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bracket/greedy.h"
 #include "bracket/one_boot.h"
 #include "bracket/stored_boots.h"
 #include "bracket/stored_plan.h"
@@ -16,6 +17,7 @@ Result<int> failed_gates(store::Database& database, store::RowId bracket) {
 
 Result<Outcome> finish(store::Database& database, const Plan& plan, store::RowId bracket, Judgement judgement,
                        const std::string& state) {
+  if (state == "done") BK_TRY(store_greedy(database, bracket));
   BK_TRY(database.add_assessment(to_row(judgement, plan, bracket)));
   BK_TRY(database.set_bracket_state(bracket, state, state == "void" ? judgement.assessment.reason : ""));
   BK_ASSIGN(const int failed, failed_gates(database, bracket));

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "bracket/greedy.h"
 #include "bracket/one_boot.h"
 #include "bracket/stored_boots.h"
 #include "bracket/stored_plan.h"
@@ -164,6 +165,7 @@ Status FamilyRun::end_stage(int stage) {
       detail.set("historical", stats::to_json(judgement.historical))
           .set("family", Json::object().set("alpha", answer.comparison.alpha));
       row.detail_json = detail.dump();
+      BK_TRY(store_greedy(db_, row_of(v)));
       BK_TRY(db_.add_assessment(row));
       BK_TRY(db_.set_bracket_state(row_of(v), "done"));
       state_of(v) = "done";

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bracket/boot_rows.h"
+#include "bracket/greedy.h"
 #include "bracket/store_sink.h"
 #include "bracket/stored_plan.h"
 #include "engine/models.h"
@@ -14,21 +15,6 @@
 
 namespace bk::bracket {
 namespace {
-
-constexpr const char* kGreedy = "greedy-divergence";
-
-std::vector<leg::GreedyText> texts_of(const std::vector<store::GateRow>& gates) {
-  std::vector<leg::GreedyText> boots;
-  for (const store::GateRow& gate : gates) {
-    leg::GreedyText texts;
-    for (const store::GateQuestionRow& question : gate.questions) {
-      if (question.verdict == "pass") texts[question.question] = question.answer;
-    }
-    // Half a boot would shrink every comparison to the prompts that it happened to answer.
-    if (texts.size() == gate.questions.size()) boots.push_back(std::move(texts));
-  }
-  return boots;
-}
 
 /// One boot, from its first row to its last.
 class GatesBoot {
@@ -189,13 +175,13 @@ class GatesBoot {
 
   Status greedy(boot::Booted& engine) {
     BK_ASSIGN(const auto gates,
-              store::earlier_gates(tools_.database, {kGreedy, row_.profile, row_.profile_hash, row_.knobs_json,
-                                                     row_.model, row_.engine_version}));
-    const std::vector<leg::GreedyText> earlier = texts_of(gates);
+              store::earlier_gates(tools_.database, {leg::kGreedyDivergence, row_.profile, row_.profile_hash,
+                                                     row_.knobs_json, row_.model, row_.engine_version}));
+    const std::vector<leg::GreedyText> earlier = whole_texts(gates);
     leg::GreedyPlan plan;
     plan.max_tokens = plan_.greedy_tokens;
     plan.stopped = tools_.stopped;
-    return leg(engine, kGreedy, Json::object().set("earlier_boots", earlier.size()),
+    return leg(engine, leg::kGreedyDivergence, Json::object().set("earlier_boots", earlier.size()),
                [&](leg::Sink& sink) -> Result<GateRun> {
                  BK_ASSIGN(const leg::GreedyRun run, leg::ask_greedy(*transport_, engine.facts().endpoint, plan, sink));
                  GateRun gate{leg::judge_greedy(run, earlier)};

@@ -10,6 +10,7 @@
 #include "bracket/store_sink.h"
 #include "bracket/stored_plan.h"
 #include "engine/metrics_client.h"
+#include "leg/greedy.h"
 #include "leg/machine_state.h"
 #include "leg/quality.h"
 
@@ -148,15 +149,33 @@ Result<VoidCause> OneBoot::measure(boot::Booted& engine) {
   BK_ASSIGN(const VoidCause cause, leg(*transport, engine, "decode", plan["decode"], [&](leg::Sink& sink) {
               return leg::run_decode(*transport, endpoint, decode, sink);
             }));
-  if (cause || slot_.plan.options.gate_contexts.empty()) return cause;
-  leg::QualityPlan quality;
-  quality.contexts = slot_.plan.options.gate_contexts;
-  if (profile_.max_model_len) quality.context_limit = *profile_.max_model_len;
-  quality.stopped = tools_.stopped;
-  return leg(*transport, engine, "check-quality", Json::object().set("contexts", plan["gate_contexts"]),
+  return cause ? Result<VoidCause>(cause) : gates(*transport, engine);
+}
+
+Result<VoidCause> OneBoot::gates(http::Transport& transport, boot::Booted& engine) {
+  const engine::Endpoint& endpoint = engine.facts().endpoint;
+  const PlanOptions& options = slot_.plan.options;
+  if (!options.gate_contexts.empty()) {
+    leg::QualityPlan quality;
+    quality.contexts = options.gate_contexts;
+    if (profile_.max_model_len) quality.context_limit = *profile_.max_model_len;
+    quality.stopped = tools_.stopped;
+    BK_ASSIGN(const VoidCause cause,
+              leg(transport, engine, "check-quality", Json::object().set("contexts", quality.contexts),
+                  [&](leg::Sink& sink) -> Status {
+                    BK_TRY(leg::run_quality(transport, endpoint, quality, sink));
+                    return {};
+                  }));
+    if (cause) return cause;
+  }
+  if (options.greedy_tokens == 0) return VoidCause{};
+  leg::GreedyPlan greedy;
+  greedy.max_tokens = options.greedy_tokens;
+  greedy.stopped = tools_.stopped;
+  return leg(transport, engine, leg::kGreedyTexts, Json::object().set("max_tokens", greedy.max_tokens),
              [&](leg::Sink& sink) -> Status {
-               BK_TRY(leg::run_quality(*transport, endpoint, quality, sink));
-               return {};
+               BK_ASSIGN(const leg::GreedyRun run, leg::ask_greedy(transport, endpoint, greedy, sink));
+               return sink.gate(leg::keep_greedy(run));
              });
 }
 

@@ -35,6 +35,7 @@ class OneBoot {
   Status begin(const boot::Arm& arm);
   Status record_facts(const boot::BootFacts& facts);
   Result<VoidCause> measure(boot::Booted& engine);
+  Result<VoidCause> gates(http::Transport& transport, boot::Booted& engine);
   Result<VoidCause> leg(http::Transport& transport, boot::Booted& engine, const std::string& name, const Json& plan,
                         const std::function<Status(leg::Sink&)>& body);
   VoidCause check(const boot::BootFacts& facts);

@@ -208,6 +208,7 @@ Json to_json(const Plan& plan) {
   j.set("primary_metric", plan.metric).set("primary_cell", plan.cell).set("better", to_string(plan.better));
   j.set("order", std::move(order)).set("decode", decode_json(plan.options.decode));
   j.set("gate_contexts", std::move(contexts)).set("alpha", plan.options.alpha).set("band", plan.options.band);
+  if (plan.options.greedy_tokens > 0) j.set("greedy_tokens", plan.options.greedy_tokens);
   if (!plan.options.looks.empty()) {
     Json looks = Json::array();
     for (const int boots : plan.options.looks) looks.push(boots);
@@ -245,6 +246,7 @@ Result<Plan> plan_from_json(const Json& json) {
     plan.options.looks.push_back(static_cast<int>(boots.as_int().value_or(0)));
   }
   plan.options.boots = static_cast<int>(plan.order.size());
+  plan.options.greedy_tokens = static_cast<int>(json["greedy_tokens"].as_int().value_or(0));
   plan.options.alpha = in.number("alpha");
   plan.options.band = in.number("band");
   const std::string seed = in.text("seed");

@@ -18,6 +18,7 @@ struct PlanOptions {
   std::vector<int> looks = {};  ///< boots after which an early end is asked for, the last is all; empty: no early end
   leg::DecodePlan decode;       ///< the C = 1 cell is judged
   std::vector<std::int64_t> gate_contexts = {2048};  ///< check-quality's contexts; empty: no gate
+  int greedy_tokens = 0;  ///< most tokens of a greedy text kept for greedy-divergence; 0: none are kept
   double alpha = 0.05;
   double band = 0.005;  ///< practical band as a ratio
   std::uint64_t seed = 1;

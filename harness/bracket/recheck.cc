@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "bracket/assess_bracket.h"
 #include "bracket/family_plan.h"
+#include "bracket/greedy.h"
 #include "bracket/stored_plan.h"
 #include "store/row_io.h"
 
@@ -102,6 +103,20 @@ std::string rule_difference(const Json& detail) {
   return fmt::format("made by rule version {}, this program has {}", *version, stats::kRuleVersion);
 }
 
+/// The stored greedy-divergence against what the kept texts say; empty: they agree.
+Result<std::string> greedy_difference(store::Database& database, store::RowId bracket) {
+  BK_ASSIGN(const auto compared, compare_greedy(database, bracket));
+  if (!compared) return std::string();
+  BK_ASSIGN(const auto gates, database.leg_gates(compared->leg));
+  for (const store::GateRow& gate : gates) {
+    if (gate.name != compared->gate.name) continue;
+    const std::string by_texts = leg::to_string(compared->gate.verdict);
+    if (gate.verdict == by_texts) return std::string();
+    return fmt::format("{} is '{}', by the texts '{}'", gate.name, gate.verdict, by_texts);
+  }
+  return fmt::format("{} is gone", compared->gate.name);
+}
+
 std::vector<std::string> earlier_uids(const Json& detail) {
   std::vector<std::string> uids;
   for (const Json& session : detail["history"].items()) {
@@ -133,6 +148,8 @@ Result<Recheck> Rechecker::check_done(const store::BracketSummary& summary, cons
     return Recheck{Finding::kNotJudged, fmt::format("{} of the {} earlier boots that it names are not here",
                                                     named.size() - earlier.size(), named.size())};
   }
+  BK_ASSIGN(std::string gate, greedy_difference(database_, summary.bracket.id));
+  if (!gate.empty()) return Recheck{Finding::kDiffers, std::move(gate)};
   BK_ASSIGN(const BaseHistory history, base_history(database_, plan, summary.bracket.id, earlier));
   BK_ASSIGN(const Judgement judgement, judge_bracket(database_, summary.bracket.id, plan, history));
   return compared(*summary.assessment, to_row(judgement, plan, summary.bracket.id));

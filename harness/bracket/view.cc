@@ -53,7 +53,8 @@ Json boot_json(const BootView& view) {
                    .set("name", gate.name)
                    .set("verdict", gate.verdict)
                    .set("passed", gate.passed)
-                   .set("asked", gate.asked));
+                   .set("asked", gate.asked)
+                   .set("detail", text_or_null(gate.detail)));
   }
   Json j = Json::object();
   j.set("position", view.boot.position).set("attempt", view.boot.attempt).set("arm", view.boot.arm);

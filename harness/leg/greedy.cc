@@ -10,8 +10,6 @@
 namespace bk::leg {
 namespace {
 
-constexpr const char* kName = "greedy-divergence";
-
 /// The prompts that every boot answered. Counts those that tonight's boot did.
 std::vector<gate::GreedyTexts> together(const GreedyText& now, const std::vector<GreedyText>& earlier) {
   std::vector<gate::GreedyTexts> prompts;
@@ -32,6 +30,23 @@ Json question(const std::string& prompt, const stream::RequestRecord& record) {
   json.set("answer", record.ok() ? Json(greedy_text(record)) : Json());
   json.set("verdict", record.ok() ? "pass" : "no_answer");
   return json.set("reason", record.ok() || record.reason.empty() ? Json() : Json(record.reason));
+}
+
+/// Every prompt with its text, and no verdict yet.
+GateResult answered(const GreedyRun& run, const char* name) {
+  GateResult gate;
+  gate.name = name;
+  gate.asked = static_cast<int>(run.prompts.size());
+  gate.questions = Json::array();
+  for (std::size_t i = 0; i < run.records.size(); ++i) {
+    gate.questions.push(question(run.prompts[i], run.records[i]));
+    gate.passed += run.records[i].ok() ? 1 : 0;
+  }
+  gate.requests = run.records;
+  if (gate.passed < gate.asked) {
+    gate.detail = fmt::format("{} of {} prompts were not answered", gate.asked - gate.passed, gate.asked);
+  }
+  return gate;
 }
 
 }  // namespace
@@ -70,7 +85,7 @@ Result<GreedyRun> ask_greedy(http::Transport& transport, const engine::Endpoint&
   run.prompts = plan.prompts;
   const int total = static_cast<int>(plan.prompts.size());
   for (int i = 0; i < total; ++i) {
-    sink.progress(kName, i, total);
+    sink.progress(kGreedyDivergence, i, total);
     engine::Generation generation;
     generation.prompt = plan.prompts[static_cast<std::size_t>(i)];
     generation.max_tokens = plan.max_tokens;
@@ -83,24 +98,21 @@ Result<GreedyRun> ask_greedy(http::Transport& transport, const engine::Endpoint&
     if (plan.stopped && plan.stopped()) return fail(Errc::kInterrupted, "stopped while prompts were asked");
     run.records.push_back(std::move(answered.requests.front()));
   }
-  sink.progress(kName, total, total);
+  sink.progress(kGreedyDivergence, total, total);
   return run;
 }
 
+GateResult keep_greedy(const GreedyRun& run) {
+  GateResult gate = answered(run, kGreedyTexts);
+  if (gate.passed < gate.asked) return gate;
+  gate.verdict = GateVerdict::kPass;
+  gate.detail = "texts kept for the comparison of the arms";
+  return gate;
+}
+
 GateResult judge_greedy(const GreedyRun& run, const std::vector<GreedyText>& earlier) {
-  GateResult gate;
-  gate.name = kName;
-  gate.asked = static_cast<int>(run.prompts.size());
-  gate.questions = Json::array();
-  for (std::size_t i = 0; i < run.records.size(); ++i) {
-    gate.questions.push(question(run.prompts[i], run.records[i]));
-    gate.passed += run.records[i].ok() ? 1 : 0;
-  }
-  gate.requests = run.records;
-  if (gate.passed < gate.asked) {
-    gate.detail = fmt::format("{} of {} prompts were not answered", gate.asked - gate.passed, gate.asked);
-    return gate;
-  }
+  GateResult gate = answered(run, kGreedyDivergence);
+  if (gate.passed < gate.asked) return gate;
   if (earlier.size() < kGreedyYardstick) {
     gate.detail = fmt::format("texts kept; {} of the {} boots are there whose divergence is the yardstick",
                               earlier.size(), kGreedyYardstick);

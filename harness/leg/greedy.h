@@ -39,6 +39,12 @@ struct GreedyRun {
 /// Reasoning and content, as one text.
 [[nodiscard]] std::string greedy_text(const stream::RequestRecord& record);
 
+inline constexpr const char* kGreedyTexts = "greedy-texts";
+/// A boot's texts kept for a comparison that other boots still lack: the gate "greedy-texts", which passes when every
+/// prompt was answered and says nothing else.
+[[nodiscard]] GateResult keep_greedy(const GreedyRun& run);
+
+inline constexpr const char* kGreedyDivergence = "greedy-divergence";
 inline constexpr std::size_t kGreedyYardstick = 2;  ///< earlier boots, whose divergence is the natural one
 
 /// One boot's texts held against those of earlier boots of the same configuration: the gate "greedy-divergence", whose

@@ -113,6 +113,8 @@ const std::vector<Rule>& rules() {
       {{"NULLKNOB", "0", "0|1: no effect"}, switched([](Params&) {})},
       {{"STRIDE_BUG", "0", "0|1: defect, loses facts deep in long prompts"},
        switched([](Params& p) { p.stride_bug = true; })},
+      {{"LOGIT_BUG", "0", "0|1: defect, greedy text parts from the first word on"},
+       switched([](Params& p) { p.logit_bug = true; })},
       {{"KOREAN_CORRUPT", "0", "0|1/N: defect, corrupts every N-th Korean answer"}, set_korean_corrupt},
       {{"BOOT_SD", "0.003", "0..1: relative spread of step time between boots"}, number(&Params::boot_sd, 0, 1)},
       {{"DRIFT", "0", "-0.1..0.1: relative step time added per boot"}, number(&Params::drift_per_boot, -0.1, 0.1)},

@@ -63,7 +63,7 @@ Json Params::to_json() const {
   j.set("block_tokens", block_tokens).set("kv_tokens", kv_tokens);
   j.set("boot_sd", boot_sd).set("drift_per_boot", drift_per_boot).set("step_sd", step_sd);
   j.set("stall_per_step", stall_per_step).set("stall_s", stall_s);
-  j.set("stride_bug", stride_bug).set("korean_corrupt_every", korean_corrupt_every);
+  j.set("stride_bug", stride_bug).set("logit_bug", logit_bug).set("korean_corrupt_every", korean_corrupt_every);
   return j;
 }
 

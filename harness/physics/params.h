@@ -47,6 +47,7 @@ struct Params {
   double stall_s = 0.2;          ///< length of a stall
 
   bool stride_bug = false;       ///< defect: facts deep in a long prompt are lost
+  bool logit_bug = false;        ///< defect: greedy text parts from the first word on
   int korean_corrupt_every = 0;  ///< defect: each n-th Korean answer is corrupted; 0: none
 
   [[nodiscard]] Json to_json() const;

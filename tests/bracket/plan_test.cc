@@ -78,6 +78,10 @@ TEST_CASE("a plan survives its JSON, and its hash sees every change", "[bracket]
   other.options.decode.reps += 1;
   CHECK(config_hash(other) != config_hash(*plan));
   other = *plan;
+  other.options.greedy_tokens = 100;
+  CHECK(config_hash(other) != config_hash(*plan));
+  CHECK(plan_from_json(to_json(other))->options.greedy_tokens == 100);
+  other = *plan;
   other.options.band = 0.01;
   CHECK(config_hash(other) != config_hash(*plan));
 
