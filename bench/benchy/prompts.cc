@@ -33,7 +33,10 @@ Result<Json> post_chat(http::Transport& transport, const engine::Endpoint& endpo
     return fail(Errc::kHttp, fmt::format("HTTP {}: {}", response.status, engine::error_message(response.body)),
                 endpoint.base_url);
   }
-  return parse_json(response.body);
+  auto answer = parse_json(response.body);
+  if (!answer)
+    return fail(Errc::kParse, "this is no answer of a chat endpoint: " + answer.error().what, endpoint.base_url);
+  return answer;
 }
 
 Result<PromptMaker> PromptMaker::make(http::Transport& transport, const engine::Endpoint& endpoint,

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "bracket/family_execute.h"
 #include "bracket/family_forecast.h"
+#include "cli/format.h"
 #include "family_text.h"
 #include "show.h"
 
@@ -78,8 +79,9 @@ void FamilyCommand::register_on(cli::App& app) {
   app.option("--reopen", reopen_, "why a rejected axis is measured again").value("WHY").no_default();
   app.section("OUTPUT");
   app.option("--log-dir", log_dir_, "where engine logs go").value("DIR").no_default();
-  flags_.add_to(app, {cli::Common::kSeed, cli::Common::kDb, cli::Common::kFormat, cli::Common::kOut,
-                      cli::Common::kDryRun, cli::Common::kQuiet});
+  flags_.add_to(app,
+                {cli::Common::kSeed, cli::Common::kDb, cli::Common::kOut, cli::Common::kDryRun, cli::Common::kQuiet});
+  cli::add_format(app, flags_, {"table", "json"});
 }
 
 Result<bracket::FamilySpec> FamilyCommand::spec() const {
@@ -100,7 +102,6 @@ Result<bracket::FamilySpec> FamilyCommand::spec() const {
 }
 
 Result<cli::ExitCode> FamilyCommand::run(cli::Streams& streams, const cli::Args& args) {
-  BK_TRY(check_format(flags_.format));
   BK_ASSIGN(const boot::Profile profile, profile_of(flags_.profile));
   BK_ASSIGN(const bracket::FamilySpec asked, spec());
   BK_ASSIGN(const bracket::PlanOptions options, plan_.options(flags_.seed, profile));

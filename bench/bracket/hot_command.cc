@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "bracket/forecast.h"
+#include "cli/format.h"
 #include "judged_text.h"
 #include "plan_flags.h"
 #include "report/number.h"
@@ -120,8 +121,9 @@ void HotCommand::register_on(cli::App& app) {
   app.option("--temperature", plan_.temperature, "sampling temperature").range(0, 2);
   app.option("--alpha", alpha_, "false alarms that are accepted").range(0.0001, 0.5).value("P");
   app.option("--band", band_pct_, "effects within it do not matter, in percent").range(0, 100).value("PCT");
-  flags_.add_to(app, {cli::Common::kSeed, cli::Common::kDb, cli::Common::kFormat, cli::Common::kOut,
-                      cli::Common::kDryRun, cli::Common::kQuiet});
+  flags_.add_to(app,
+                {cli::Common::kSeed, cli::Common::kDb, cli::Common::kOut, cli::Common::kDryRun, cli::Common::kQuiet});
+  cli::add_format(app, flags_, {"table", "json"});
 }
 
 Result<std::optional<stats::BootVariance>> HotCommand::between_boots() const {
@@ -170,7 +172,6 @@ void HotCommand::print(const tool::Bench& bench, const tool::KeepingSink& keep, 
 }
 
 Result<cli::ExitCode> HotCommand::run(cli::Streams& streams, const cli::Args& args) {
-  BK_TRY(check_format(flags_.format));
   BK_ASSIGN(const Json base, parse_fields(base_, "--base"));
   BK_ASSIGN(const Json cand, parse_fields(cand_, "--cand"));
   if (cand_url_.empty() && base.dump() == cand.dump()) {

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "bracket/recorded.h"
+#include "cli/format.h"
 #include "cli/output.h"
 #include "judged_text.h"
 
@@ -101,15 +102,13 @@ void JudgeCommand::register_on(cli::App& app) {
       .no_default();
   app.option("--alpha", alpha_, "false alarms that are accepted").range(0.0001, 0.5).value("P");
   app.option("--band", band_pct_, "effects within it do not matter, in percent").range(0, 100).value("PCT");
-  flags_.add_to(app, {cli::Common::kFormat, cli::Common::kOut});
+  flags_.add_to(app, {cli::Common::kOut});
+  cli::add_format(app, flags_, {"table", "json"});
 }
 
 Result<cli::ExitCode> JudgeCommand::run(cli::Streams& streams, const cli::Args&) {
   std::optional<stats::Better> better;
   if (!better_.empty()) better = better_ == "lower" ? stats::Better::kLower : stats::Better::kHigher;
-  if (flags_.format != "table" && flags_.format != "json") {
-    return fail(Errc::kUsage, "judge prints --format table or json", flags_.format);
-  }
   BK_ASSIGN(const std::string text, read_file(file_));
   auto recorded = bracket::parse_recorded(text, better);
   if (!recorded) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "cli/format.h"
 #include "cli/output.h"
 #include "report/number.h"
 #include "report/table.h"
@@ -61,11 +62,11 @@ void PlanCommand::register_on(cli::App& app) {
       .value("PCT")
       .no_default();
   plan_.add_to(app);
-  flags_.add_to(app, {cli::Common::kSeed, cli::Common::kDb, cli::Common::kFormat, cli::Common::kOut});
+  flags_.add_to(app, {cli::Common::kSeed, cli::Common::kDb, cli::Common::kOut});
+  cli::add_format(app, flags_, {"table", "json"});
 }
 
 Result<cli::ExitCode> PlanCommand::run(cli::Streams& streams, const cli::Args&) {
-  BK_TRY(check_format(flags_.format));
   BK_ASSIGN(const boot::Profile profile, profile_of(flags_.profile));
   BK_ASSIGN(const bracket::PlanOptions options, plan_.options(flags_.seed, profile));
   BK_ASSIGN(const bracket::Plan plan,

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "bracket/execute.h"
 #include "bracket/stored_plan.h"
+#include "cli/format.h"
 #include "family_command.h"
 #include "show.h"
 
@@ -36,12 +37,12 @@ void RunCommand::register_on(cli::App& app) {
   app.option("--reopen", reopen_, "why a rejected axis is measured again").value("WHY").no_default();
   app.section("OUTPUT");
   app.option("--log-dir", log_dir_, "where engine logs go").value("DIR").no_default();
-  flags_.add_to(app, {cli::Common::kSeed, cli::Common::kDb, cli::Common::kFormat, cli::Common::kOut,
-                      cli::Common::kDryRun, cli::Common::kQuiet});
+  flags_.add_to(app,
+                {cli::Common::kSeed, cli::Common::kDb, cli::Common::kOut, cli::Common::kDryRun, cli::Common::kQuiet});
+  cli::add_format(app, flags_, {"table", "json"});
 }
 
 Result<cli::ExitCode> RunCommand::run(cli::Streams& streams, const cli::Args& args) {
-  BK_TRY(check_format(flags_.format));
   BK_ASSIGN(const boot::Profile profile, profile_of(flags_.profile));
   BK_ASSIGN(const boot::KnobMap base, boot::parse_knobs(base_));
   BK_ASSIGN(const boot::KnobMap cand, boot::parse_knobs(cand_));
@@ -66,12 +67,11 @@ void ResumeCommand::register_on(cli::App& app) {
       "was planned, and says what changed.");
   app.positional("ID", id_, "the bracket: its id or the first characters of it").required();
   app.option("--log-dir", log_dir_, "where engine logs go").value("DIR").no_default();
-  flags_.add_to(
-      app, {cli::Common::kProfile, cli::Common::kDb, cli::Common::kFormat, cli::Common::kOut, cli::Common::kQuiet});
+  flags_.add_to(app, {cli::Common::kProfile, cli::Common::kDb, cli::Common::kOut, cli::Common::kQuiet});
+  cli::add_format(app, flags_, {"table", "json"});
 }
 
 Result<cli::ExitCode> ResumeCommand::run(cli::Streams& streams, const cli::Args& args) {
-  BK_TRY(check_format(flags_.format));
   BK_ASSIGN(store::Database database, store::Database::open(flags_.db));
   BK_ASSIGN(store::BracketSummary named, database.bracket(id_));
   if (named.bracket.family_id) {  // one comparison has no boots to itself: its family goes on

@@ -4,6 +4,7 @@
 
 #include "bracket/execute.h"
 #include "carry_out.h"
+#include "cli/format.h"
 #include "show.h"
 
 namespace bk::bracket_tool {
@@ -27,12 +28,12 @@ void SameCommand::register_on(cli::App& app) {
   plan_.add_boots(app, kind_ == Kind::kBaseline ? "boots, all alike" : "boots in all, alternating on paper only");
   plan_.add_to(app);
   app.option("--log-dir", log_dir_, "where engine logs go").value("DIR").no_default();
-  flags_.add_to(app, {cli::Common::kSeed, cli::Common::kDb, cli::Common::kFormat, cli::Common::kOut,
-                      cli::Common::kDryRun, cli::Common::kQuiet});
+  flags_.add_to(app,
+                {cli::Common::kSeed, cli::Common::kDb, cli::Common::kOut, cli::Common::kDryRun, cli::Common::kQuiet});
+  cli::add_format(app, flags_, {"table", "json"});
 }
 
 Result<cli::ExitCode> SameCommand::run(cli::Streams& streams, const cli::Args& args) {
-  BK_TRY(check_format(flags_.format));
   BK_ASSIGN(const boot::Profile profile, profile_of(flags_.profile));
   boot::KnobMap knobs;
   if (!knobs_.empty()) {

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "bracket/family_plan.h"
+#include "cli/format.h"
 #include "cli/output.h"
 #include "family_text.h"
 #include "judged_text.h"
@@ -129,11 +130,6 @@ void print_view(std::ostream& out, const bracket::View& view) {
   print_line(out, "next", bracket::what_next(view));
 }
 
-Status check_format(const std::string& format) {
-  if (format == "table" || format == "json") return {};
-  return fail(Errc::kUsage, "a bracket is shown as --format table or json", format);
-}
-
 Status show_bracket(store::Database& database, const std::string& uid, const std::string& format, std::ostream& out) {
   BK_ASSIGN(const bracket::View view, bracket::load_view(database, uid));
   if (view.plan && bracket::is_family(*view.plan)) {
@@ -153,11 +149,11 @@ Status show_bracket(store::Database& database, const std::string& uid, const std
 
 void ShowCommand::register_on(cli::App& app) {
   app.positional("ID", id_, "the bracket: its id or the first characters of it").required();
-  flags_.add_to(app, {cli::Common::kDb, cli::Common::kFormat, cli::Common::kOut});
+  flags_.add_to(app, {cli::Common::kDb, cli::Common::kOut});
+  cli::add_format(app, flags_, {"table", "json"});
 }
 
 Result<cli::ExitCode> ShowCommand::run(cli::Streams& streams, const cli::Args&) {
-  BK_TRY(check_format(flags_.format));
   BK_ASSIGN(store::Database database, store::Database::open(flags_.db, store::OpenMode::kReadOnly));
   BK_ASSIGN(cli::Output output, cli::Output::open(streams, flags_.out));
   BK_TRY(show_bracket(database, id_, flags_.format, output.stream()));

@@ -14,9 +14,6 @@ namespace bk::bracket_tool {
 /// One screen about one bracket.
 void print_view(std::ostream& out, const bracket::View& view);
 
-/// kUsage for a format that a bracket is not shown in.
-[[nodiscard]] Status check_format(const std::string& format);
-
 /// The view of a bracket in a format (table or json) on an output.
 [[nodiscard]] Status show_bracket(store::Database& database, const std::string& uid, const std::string& format,
                                   std::ostream& out);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "cli/format.h"
 #include "cli/output.h"
 #include "cli/priority.h"
 
@@ -24,7 +25,8 @@ void Options::add_to(cli::App& app, Takes takes) {
         .no_default();
   }
   cli::add_nice_to(app, nice);
-  common.add_to(app, {cli::Common::kFormat, cli::Common::kOut});
+  common.add_to(app, {cli::Common::kOut});
+  cli::add_format(app, common, {"table", "json", "md"});
 }
 
 void Options::add_steps_to(cli::App& app) {
@@ -56,14 +58,6 @@ Result<trace::StepOptions> Options::step_options() const {
   return options;
 }
 
-Result<report::Format> Options::format() const {
-  BK_ASSIGN(const report::Format format, report::parse_format(common.format));
-  if (format == report::Format::kCsv || format == report::Format::kJsonl) {
-    return fail(Errc::kUsage, "census has the formats table, json and md", "--format " + common.format);
-  }
-  return format;
-}
-
 void describe_input(Page& page, const trace::Recording& recording) {
   const auto& counts = recording.counts;
   page.facts.push_back({"trace", "trace", recording.source, recording.source});
@@ -81,7 +75,7 @@ void describe_input(Page& page, const trace::Recording& recording) {
 }
 
 Status write(cli::Streams& streams, const Options& options, const Page& page) {
-  BK_ASSIGN(const report::Format format, options.format());
+  BK_ASSIGN(const report::Format format, report::parse_format(options.common.format));
   BK_ASSIGN(cli::Output output, cli::Output::open(streams, options.common.out));
   output.stream() << render(page, format);
   return output.close();

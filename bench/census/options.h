@@ -29,8 +29,6 @@ struct Options {
   [[nodiscard]] Result<std::optional<trace::StepRule>> step_rule() const;
   [[nodiscard]] Result<trace::StepOptions> step_options() const;
   [[nodiscard]] trace::ReadOptions read_options() const { return {repair, false}; }
-  /// kUsage unless table, json or md.
-  [[nodiscard]] Result<report::Format> format() const;
 };
 
 /// Trace, bytes, events and what was left out, as facts and notes.

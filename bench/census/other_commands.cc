@@ -127,7 +127,6 @@ Result<cli::ExitCode> run_gaps(cli::Streams& streams, const cli::Args& args) {
   app.option("--largest", largest, "how many of the largest gaps to look into").range(0, 1000);
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, args));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
-  BK_TRY(options.format());
   if (options.files.size() != 1) return fail(Errc::kUsage, fmt::format("one trace, not {}", options.files.size()));
   if (options.nice) BK_TRY(cli::lower_priority());
   BK_ASSIGN(const trace::Recording recording, trace::record_file(options.files.front(), options.read_options()));
@@ -148,7 +147,6 @@ Result<cli::ExitCode> run_ranks(cli::Streams& streams, const cli::Args& args) {
   app.example("census ranks rank*.json.gz", "rank 0 is the first file");
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, args));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
-  BK_TRY(options.format());
   BK_ASSIGN(const trace::Rules rules, options.rules());
   if (options.nice) BK_TRY(cli::lower_priority());
   std::vector<trace::Recording> recordings;
@@ -170,7 +168,6 @@ Result<cli::ExitCode> run_nccl(cli::Streams& streams, const cli::Args& args) {
   options.add_to(app, Options::Takes::kOneLog);
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, args));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
-  BK_TRY(options.format());
   if (options.files.size() != 1) return fail(Errc::kUsage, fmt::format("one log, not {}", options.files.size()));
   if (options.nice) BK_TRY(cli::lower_priority());
   BK_ASSIGN(const std::string log, read_file(options.files.front()));

@@ -112,7 +112,6 @@ Page tail_page(const trace::Recording& recording, const trace::Tail& tail) {
 
 Result<trace::Recording> read_one(const Options& options) {
   if (options.files.size() != 1) return fail(Errc::kUsage, fmt::format("one trace, not {}", options.files.size()));
-  BK_TRY(options.format());
   if (options.nice) BK_TRY(cli::lower_priority());
   return trace::record_file(options.files.front(), options.read_options());
 }

@@ -93,7 +93,6 @@ Result<Page> page_of(const TableOptions& options) {
 }
 
 Status check(const TableOptions& options) {
-  BK_TRY(options.format());
   if (options.files.size() != 1) {
     return fail(Errc::kUsage, fmt::format("one trace, not {}; census ranks takes several", options.files.size()));
   }

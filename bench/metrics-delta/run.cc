@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "cli/app.h"
 #include "cli/common_flags.h"
+#include "cli/format.h"
 #include "cli/output.h"
 #include "delta.h"
 #include "engine/counters.h"
@@ -48,7 +49,8 @@ void register_flags(cli::App& app, Options& options) {
       "engine is on the pages, 5 when a counter was reset between them.");
   app.positional("BEFORE", options.before, "first page: file or URL").required();
   app.positional("AFTER", options.after, "second page: file or URL").required();
-  options.common.add_to(app, {cli::Common::kFormat, cli::Common::kOut});
+  options.common.add_to(app, {cli::Common::kOut});
+  cli::add_format(app, options.common, {"table", "json"});
   app.example("metrics-delta before.txt http://127.0.0.1:8000/metrics",
               "what the engine counted since the page was saved");
 }
@@ -71,9 +73,6 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, args));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
   const std::string& format = options.common.format;
-  if (format != "table" && format != "json") {
-    return fail(Errc::kUsage, "metrics-delta has the formats table and json", "--format " + format);
-  }
   BK_ASSIGN(cli::Output output, cli::Output::open(streams, options.common.out));
   const auto transport = http::make_curl_transport();
   BK_ASSIGN(Page before, load(options.before, *transport));

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "capture.h"
+#include "cli/format.h"
 #include "report/markdown.h"
 #include "report/number.h"
 #include "report/table.h"
@@ -34,8 +35,8 @@ void register_flags(cli::App& app, Options& options) {
   app.option("--groups", options.groups, "file with groups, as census takes it").value("FILE").no_default();
   app.option("--settle", options.settle_s, "seconds for which a finished trace keeps its size").range(0.05, 600);
   app.option("--wait", options.wait_s, "seconds to wait for the trace").range(1, 86'400);
-  options.common.add_to(
-      app, {Common::kConnection, Common::kMetrics, Common::kSeed, Common::kFormat, Common::kOut, Common::kQuiet});
+  options.common.add_to(app, {Common::kConnection, Common::kMetrics, Common::kSeed, Common::kOut, Common::kQuiet});
+  cli::add_format(app, options.common, {"table", "json", "md"});
   app.example("profile-step decode:64 /traces --base-url http://127.0.0.1:8000", "one decode of 64 tokens");
 }
 
@@ -117,9 +118,6 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, args));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
   const std::string& format = options.common.format;
-  if (format != "table" && format != "json" && format != "md") {
-    return fail(Errc::kUsage, "profile-step has the formats table, json and md", "--format " + format);
-  }
   BK_ASSIGN(Work work, parse_work(options.work));
   work.seed = options.common.seed;
   BK_ASSIGN(const cli::Connection connection, cli::read_connection(options.common.connection, streams));

@@ -8,6 +8,7 @@
 #include "base/version.h"
 #include "cli/app.h"
 #include "cli/common_flags.h"
+#include "cli/format.h"
 #include "cli/output.h"
 #include "report/table.h"
 #include "rules.h"
@@ -87,7 +88,8 @@ void register_flags(cli::App& app, Options& options) {
       "be judged (sizes missing, or config.json and the tensors disagree). Dense models are named and left alone.");
   app.positional("MODELS", options.models, "a model's folder, or a folder of such folders").required();
   app.option("--sizes", options.sizes, "TP and EP sizes to judge").range(1, 4096).value("N,…").separated_by(',');
-  options.common.add_to(app, {cli::Common::kFormat, cli::Common::kOut});
+  options.common.add_to(app, {cli::Common::kOut});
+  cli::add_format(app, options.common, {"table", "json"});
   app.example("b12x-preflight /models --sizes 4", "what four GPUs can serve");
 }
 
@@ -99,9 +101,6 @@ Result<ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   register_flags(app, options);
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, args));
   if (parsed == cli::Parsed::kAnswered) return ExitCode::kDone;
-  if (options.common.format != "table" && options.common.format != "json") {
-    return fail(Errc::kUsage, "b12x-preflight has the formats table and json", "--format " + options.common.format);
-  }
   BK_ASSIGN(const auto models, scan(options.models));
   if (models.empty()) return fail(Errc::kUsage, "no config.json in this folder or three levels below", options.models);
   BK_ASSIGN(cli::Output output, cli::Output::open(streams, options.common.out));

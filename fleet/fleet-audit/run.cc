@@ -10,6 +10,7 @@
 #include "checks.h"
 #include "cli/app.h"
 #include "cli/common_flags.h"
+#include "cli/format.h"
 #include "cli/output.h"
 #include "look.h"
 #include "report/table.h"
@@ -41,7 +42,8 @@ void register_flags(cli::App& app, Options& options) {
       .value("DIR")
       .no_default();
   app.flag("--values", options.values, "print everything that was read too, for the record of a maintenance");
-  options.common.add_to(app, {cli::Common::kFormat, cli::Common::kOut});
+  options.common.add_to(app, {cli::Common::kOut});
+  cli::add_format(app, options.common, {"table", "json"});
   app.example("fleet-audit head worker1 worker2 worker3", "before and after a maintenance");
   app.example("fleet-audit --values --json --out before.json", "this machine alone, with all that was read");
 }
@@ -61,8 +63,6 @@ bk::Status refuse_odd_words(const Options& options) {
     if (std::count(options.nodes.begin(), options.nodes.end(), node) > 1)
       return fail(Errc::kUsage, "a node is named twice", node);
   }
-  if (options.common.format != "table" && options.common.format != "json")
-    return fail(Errc::kUsage, "fleet-audit has the formats table and json", "--format " + options.common.format);
   return {};
 }
 

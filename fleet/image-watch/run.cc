@@ -14,6 +14,7 @@
 #include "base/version.h"
 #include "cli/app.h"
 #include "cli/common_flags.h"
+#include "cli/format.h"
 #include "cli/output.h"
 #include "http/transport.h"
 #include "tags.h"
@@ -48,7 +49,8 @@ void register_flags(cli::App& app, Options& options) {
       .value("URL")
       .no_default();
   app.option("--retry-after", options.retry_after_s, "pause before the second try").range(0, 3600).value("S");
-  options.common.add_to(app, {cli::Common::kFormat, cli::Common::kOut});
+  options.common.add_to(app, {cli::Common::kOut});
+  cli::add_format(app, options.common, {"table", "json"});
   app.example("image-watch vllm/vllm-openai --state-dir watch --flag-file watch/CHANGED", "once a day, by a timer");
 }
 
@@ -153,8 +155,6 @@ Result<ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   register_flags(app, options);
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, args));
   if (parsed == cli::Parsed::kAnswered) return ExitCode::kDone;
-  if (options.common.format != "table" && options.common.format != "json")
-    return fail(Errc::kUsage, "image-watch has the formats table and json", "--format " + options.common.format);
   BK_TRY(check_image(options.image));
   BK_ASSIGN(cli::Output output, cli::Output::open(streams, options.common.out));
   std::string file = options.image + ".tsv";

@@ -11,6 +11,7 @@
 #include "boot/fingerprint.h"
 #include "cli/app.h"
 #include "cli/common_flags.h"
+#include "cli/format.h"
 #include "cli/output.h"
 #include "findings.h"
 #include "report/table.h"
@@ -40,11 +41,6 @@ std::vector<std::string> all_names(const fs::path& dir) {
 
 fs::path root_of(const boot::Profile& profile) { return fs::absolute(profile.path).parent_path().parent_path(); }
 
-Status check_format(const std::string& format) {
-  if (format == "table" || format == "json") return {};
-  return fail(Errc::kUsage, "profiles are shown as --format table or json", "--format " + format);
-}
-
 Result<boot::Profile> load(const std::string& name) {
   return boot::load_profile(name, boot::default_profile_dir(), boot::caller_environment());
 }
@@ -57,7 +53,6 @@ Findings findings_of(const std::string& name) {
 }
 
 Result<ExitCode> check(cli::Streams& streams, const Options& options) {
-  BK_TRY(check_format(options.check.format));
   std::vector<std::string> names = options.names;
   if (names.empty()) names = all_names(boot::default_profile_dir());
   if (names.empty()) return fail(Errc::kUsage, "there are no profiles", boot::default_profile_dir().string());
@@ -84,7 +79,6 @@ Result<ExitCode> check(cli::Streams& streams, const Options& options) {
 }
 
 Result<ExitCode> show(cli::Streams& streams, const Options& options) {
-  BK_TRY(check_format(options.show.format));
   BK_ASSIGN(const boot::Profile profile, load(options.name));
   boot::KnobMap knobs;
   if (!options.knobs.empty()) {
@@ -108,7 +102,6 @@ Result<ExitCode> show(cli::Streams& streams, const Options& options) {
 }
 
 Result<ExitCode> list(cli::Streams& streams, const Options& options) {
-  BK_TRY(check_format(options.list.format));
   BK_ASSIGN(cli::Output output, cli::Output::open(streams, options.list.out));
   std::vector<std::vector<std::string>> rows;
   Json profiles = Json::array();
@@ -136,18 +129,21 @@ void register_commands(cli::App& app, Options& options) {
       "command, that its modules compose, and that every knob has a proof.\n\n"
       "Exit code: 0 all can be used (warnings included), 1 one cannot.");
   check.positional("PROFILE", options.names, "names from profiles/ or paths; none: every shipped one");
-  options.check.add_to(check, {cli::Common::kFormat, cli::Common::kOut});
+  options.check.add_to(check, {cli::Common::kOut});
+  cli::add_format(check, options.check, {"table", "json"});
   check.example("profile check", "every shipped profile");
   cli::App& show = app.subcommand("show", "knobs and settings of one profile");
   show.positional("PROFILE", options.name, "a name from profiles/, or a path").required();
   show.flag("--resolved", options.resolved,
             "with the caller's environment applied: the command as a boot would run it");
   show.option("--knobs", options.knobs, "knobs that an arm would set").value("K=V,…").no_default();
-  options.show.add_to(show, {cli::Common::kFormat, cli::Common::kOut});
+  options.show.add_to(show, {cli::Common::kOut});
+  cli::add_format(show, options.show, {"table", "json"});
   show.example("profile show dsv4", "its knobs, their bounds and proofs");
   show.example("GATEFUSE=1 profile show --resolved sim", "what a boot from this shell would run");
   cli::App& list = app.subcommand("list", "the shipped profiles");
-  options.list.add_to(list, {cli::Common::kFormat, cli::Common::kOut});
+  options.list.add_to(list, {cli::Common::kOut});
+  cli::add_format(list, options.list, {"table", "json"});
 }
 
 }  // namespace

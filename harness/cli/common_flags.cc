@@ -1,5 +1,7 @@
 #include "cli/common_flags.h"
 
+#include "cli/format.h"
+
 namespace bk::cli {
 namespace {
 
@@ -43,10 +45,7 @@ void add_group(App& app, CommonFlags& flags, Common group) {
       app.option("--profile", flags.profile, "how the engine is booted: a name in profiles/, or a path").value("NAME");
       return;
     case Common::kFormat:
-      app.option("--format", flags.format, "form of the data").choices({"table", "json", "jsonl", "csv", "md"});
-      app.flag(
-          "--json", [&flags] { flags.format = "json"; }, "short for --format json");
-      return;
+      return add_format(app, flags, {"table", "json", "jsonl", "csv", "md"});
     case Common::kOut:
       app.option("--out", flags.out, "write the data there instead of to standard output").value("FILE");
       return;

@@ -84,8 +84,9 @@ Result<ModelList> fetch_models(http::Transport& transport, const Endpoint& endpo
     return fail(Errc::kUnavailable, fmt::format("the server lists no models (HTTP {})", response.status), where);
   }
   if (response.status == 401 || response.status == 403) {
-    return fail(Errc::kEnvironment,
-                fmt::format("the server refuses the key: HTTP {}: {}", response.status, error_message(response.body)),
+    const char* what = endpoint.api_key.empty() ? "the server wants a key, from --api-key-env or --api-key-file"
+                                                : "the server refuses the key";
+    return fail(Errc::kEnvironment, fmt::format("{}: HTTP {}: {}", what, response.status, error_message(response.body)),
                 where);
   }
   if (response.status < 200 || response.status > 299) {

@@ -34,6 +34,21 @@ void say_client(const std::vector<load::Sample>& samples, bool quiet, std::ostre
   }
 }
 
+bool is_biased(const stream::RequestRecord& request) { return request.decode_basis == stream::DecodeBasis::kNMinusOne; }
+
+bool is_biased(const load::Sample& sample) {
+  return std::any_of(sample.requests.begin(), sample.requests.end(),
+                     [](const stream::RequestRecord& request) { return is_biased(request); });
+}
+
+void say_basis(const std::vector<load::Sample>& samples, std::ostream& err) {
+  if (std::none_of(samples.begin(), samples.end(), [](const load::Sample& sample) { return is_biased(sample); }))
+    return;
+  err << "warning: events carry several tokens and the server does not say how many: decode speed is all tokens but "
+         "one "
+         "over the time (n_minus_1), too high where the first event carried more\n";
+}
+
 Json client_json(const std::vector<load::Sample>& samples) {
   const load::ClientCost worst = worst_client(samples);
   Json json = Json::object();
@@ -66,6 +81,7 @@ Result<cli::ExitCode> run_bench(const Bench& bench, const cli::CommonFlags& comm
   }
   BK_TRY(output.close());
   say_client(keep.samples, common.quiet, streams.err);
+  say_basis(keep.samples, streams.err);
   if (!outcome) {
     Error error = outcome.error();
     if (error.where.empty()) error.where = server.endpoint.base_url;
@@ -105,6 +121,7 @@ std::string note_of(const load::Sample& sample, const std::string& metric) {
   std::vector<std::string> notes;
   const auto it = sample.metrics.find(metric);
   if (it != sample.metrics.end() && !it->second.value) notes.push_back(it->second.reason);
+  if (is_biased(sample)) notes.emplace_back(stream::to_string(stream::DecodeBasis::kNMinusOne));
   for (std::string& mark : load::client_marks(sample.client)) notes.push_back(std::move(mark));
   return join(notes, ", ");
 }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "bracket/store_sink.h"
+#include "engine/metrics_client.h"
 
 namespace bk::tool {
 namespace {
@@ -28,8 +29,16 @@ Result<Server> reach(const cli::Connection& connection) {
   server.endpoint.headers = connection.headers;
   if (!connection.extra_body.empty()) {
     BK_ASSIGN(server.endpoint.extra_body, parse_json(connection.extra_body));
+    const auto replies = server.endpoint.extra_body["n"].as_int();
+    if (replies && *replies != 1) {
+      return fail(Errc::kUsage, "one reply a request is measured: leave \"n\" out", "--extra-body");
+    }
   }
   BK_ASSIGN(server.model, engine::resolve_model(*server.transport, server.endpoint));
+  if (!connection.metrics_url.empty()) {
+    const auto counters = engine::fetch_counters(*server.transport, server.endpoint);
+    if (!counters) return fail(Errc::kEnvironment, "--metrics-url: " + counters.error().what, connection.metrics_url);
+  }
   return server;
 }
 

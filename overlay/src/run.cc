@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/app.h"
+#include "cli/format.h"
 #include "commands.h"
 
 namespace bk::overlay {
@@ -16,7 +17,8 @@ void add_compose(cli::App& app, Options& options) {
       "SHA256SUMS. All or nothing: on any fault nothing is written and an older composition stays.");
   options.lane.add_to(app);
   app.option("--build-dir", options.build_dir, "folder that gets <profile>/").value("DIR");
-  options.common.add_to(app, {Common::kFormat, Common::kOut, Common::kDryRun});
+  options.common.add_to(app, {Common::kOut, Common::kDryRun});
+  cli::add_format(app, options.common, {"table", "json"});
   app.example("overlay compose llama-cpp-overlay", "writes build/llama-cpp-overlay/");
 }
 
@@ -26,7 +28,8 @@ void add_verify(cli::App& app, Options& options) {
       "code 1 when a row does not fit.");
   options.lane.add_to(app);
   options.package.add_to(app);
-  options.common.add_to(app, {Common::kFormat, Common::kOut});
+  options.common.add_to(app, {Common::kOut});
+  cli::add_format(app, options.common, {"table", "json"});
   app.example("overlay verify llama-cpp-overlay --wheel xllamacpp.whl", "against a wheel, without unpacking it");
 }
 
@@ -34,13 +37,15 @@ void add_diff(cli::App& app, Options& options) {
   app.description("Shows, file by file, what the overlay changes in a package, as unified diffs.");
   options.lane.add_to(app);
   options.package.add_to(app);
-  options.common.add_to(app, {Common::kFormat, Common::kOut});
+  options.common.add_to(app, {Common::kOut});
+  cli::add_format(app, options.common, {"table", "json"});
 }
 
 void add_list(cli::App& app, Options& options) {
   app.description("Shows every row of the profile's modules.");
   options.lane.add_to(app);
-  options.common.add_to(app, {Common::kFormat, Common::kOut});
+  options.common.add_to(app, {Common::kOut});
+  cli::add_format(app, options.common, {"table", "json"});
 }
 
 void add_audit(cli::App& app, Options& options) {
@@ -57,7 +62,8 @@ void add_audit(cli::App& app, Options& options) {
   app.option("--runtime", options.container_cli, "command line that reaches the container")
       .choices({"docker", "podman"});
   app.flag("--self-test", options.self_test, "check the rules themselves on good and broken samples");
-  options.common.add_to(app, {Common::kFormat, Common::kOut});
+  options.common.add_to(app, {Common::kOut});
+  cli::add_format(app, options.common, {"table", "json"});
   app.example("overlay audit --container bracketkit-dsv4-0", "what the engine of the lane dsv4 runs with");
   app.example("overlay audit --root /opt/venv/lib/python3.12/site-packages/vllm", "an installed package");
 }
@@ -74,7 +80,8 @@ void add_deploy(cli::App& app, Options& options) {
   options.fleet.add_to(app);
   app.option("--python", options.python, "interpreter with which every Python file has to compile").value("PROGRAM");
   app.flag("--allow-older", options.allow_older, "deploy although the nodes have a commit that HEAD does not hold");
-  options.common.add_to(app, {Common::kFormat, Common::kOut, Common::kDryRun});
+  options.common.add_to(app, {Common::kOut, Common::kDryRun});
+  cli::add_format(app, options.common, {"table", "json"});
   app.example("overlay deploy vllm-h200 --nodes h1,h2,h3,h4", "to four machines, the head first");
 }
 
@@ -85,7 +92,8 @@ void add_status(cli::App& app, Options& options) {
       "did not answer; 3 when none did.");
   options.lane.add_to(app);
   options.fleet.add_to(app);
-  options.common.add_to(app, {Common::kFormat, Common::kOut});
+  options.common.add_to(app, {Common::kOut});
+  cli::add_format(app, options.common, {"table", "json"});
 }
 
 void add_enter(cli::App& app, Options& options) {
@@ -119,10 +127,6 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   add_enter(app.subcommand("enter", "mount an overlay and become a program"), options);
   BK_ASSIGN(const cli::Parsed parsed, app.parse(streams, cut_engine(args, options)));
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
-  const std::string& format = options.common.format;
-  if (format != "table" && format != "json") {
-    return fail(Errc::kUsage, "overlay has the formats table and json", "--format " + format);
-  }
   if (app.chosen() == "compose") return run_compose(streams, options);
   if (app.chosen() == "verify") return run_verify(streams, options);
   if (app.chosen() == "diff") return run_diff(streams, options);

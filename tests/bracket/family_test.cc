@@ -260,7 +260,7 @@ TEST_CASE("what cannot be a matrix or sweep ends with one line before any boot",
                       {"sweep", {"GATEFUSE=0,2"}, {}, "GATEFUSE"},
                       {"sweep", {"GATEFUSE=0,1", "NULLKNOB=0,1"}, {}, "bracket matrix"},
                       {"sweep", {"GATEFUSE=0,1"}, {"--set", "GATEFUSE=1"}, "is varied"},
-                      {"sweep", {"GATEFUSE=0,1"}, {"--format", "csv"}, "table or json"},
+                      {"sweep", {"GATEFUSE=0,1"}, {"--format", "csv"}, "none of table, json"},
                       {"matrix", {"GATEFUSE=0,1"}, {}, "bracket sweep"},
                       {"matrix", {"SPEC_TOKENS=0,1,2,3,4,5", "GATEFUSE=0,1", "NULLKNOB=0,1"}, {}, "at most 16"}};
   for (const Row& row : rows) {

@@ -122,7 +122,7 @@ TEST_CASE("no kernels and broken traces are one line, without sums") {
       {{broken + "bad-crc.json.gz"}, 3, "checksum"},
       {{broken + "none.json"}, 3, "No such file"},
       {{broken + "good.json", broken + "good.json"}, 2, "one trace, not 2"},
-      {{broken + "good.json", "--format", "csv"}, 2, "table, json and md"},
+      {{broken + "good.json", "--format", "csv"}, 2, "none of table, json, md"},
       {{"composition", broken + "good.json", "--step", "alpha"}, 4, "0 of 0 steps"},
       {{"composition", broken + "good.json"}, 4, "--step"},
       {{broken + "good.json", "--after", "["}, 2, "regular expression"},

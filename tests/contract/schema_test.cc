@@ -1,7 +1,10 @@
 #include "contract/schema.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <set>
 
+#include "base/text.h"
 #include "contract/workshop.h"
 
 namespace bk::contract {
@@ -80,11 +83,50 @@ const std::vector<Row>& commands() {
   return kRows;
 }
 
+/// "table", "json" and the others that --format of a command offers.
+std::vector<std::string> formats_of(const std::string& help) {
+  for (const std::string& line : help_section(help, "OPTIONS")) {
+    constexpr std::string_view kFlag = "       --format ";  // what explains a flag is indented further
+    if (!line.starts_with(kFlag)) continue;
+    std::vector<std::string> formats;
+    for (const std::string_view format : split(std::string_view(line).substr(kFlag.size()), '|'))
+      formats.emplace_back(format);
+    return formats;
+  }
+  return {};
+}
+
+bool has_form(const std::string& format, const std::string& text) {
+  if (format == "md") return text.find("\n| ") != std::string::npos || text.starts_with("| ");
+  const auto lines = split_lines(text);
+  if (format == "csv") return !lines.empty() && lines[0].find(',') != std::string_view::npos;
+  return !lines.empty() && std::all_of(lines.begin(), lines.end(), [](std::string_view line) {
+    const auto object = parse_json(line);
+    return object && object->is_object();
+  });
+}
+
+/// Every form that --format of this command offers is given.
+void check_formats(const Workshop& workshop, const std::string& command) {
+  const std::string bare = command.substr(0, command.size() - std::string_view("json").size());
+  const std::vector<std::string> formats = formats_of(workshop.run(bare + "help").out);
+  REQUIRE(formats.size() >= 2);
+  for (const std::string& format : formats) {
+    if (format == "table" || format == "json") continue;
+    const Captured ran = workshop.run(bare + "format " + format);
+    INFO(format << "\n" << ran.err << ran.out.substr(0, 1000));
+    CHECK(ran.exit.code != 2);
+    CHECK(has_form(format, ran.out));
+  }
+}
+
 }  // namespace
 
-TEST_CASE("JSON output is what schema/json says, member by member", "[schema]") {
+TEST_CASE("JSON output is what schema/json says, member by member, and every other form that is offered is given",
+          "[schema]") {
   const Workshop workshop;
   const Schemas schemas(kSchemas);
+  std::set<std::string> seen;
   for (const Row& row : commands()) {
     const Captured ran = workshop.run(row.command);
     INFO(row.command << "\n" << ran.err << ran.out.substr(0, 1000));
@@ -93,6 +135,8 @@ TEST_CASE("JSON output is what schema/json says, member by member", "[schema]") 
     const auto errors = schemas.errors(row.schema, *document);
     INFO(join(errors, "\n"));
     CHECK(errors.empty());
+    const std::string command = row.command;
+    if (command.ends_with("--json") && seen.insert(row.schema).second) check_formats(workshop, command);
   }
 }
 

@@ -83,7 +83,10 @@ TEST_CASE("a server without a model list is believed only when a model is named"
   locked.answer("GET /v1/models", 401, R"({"error":{"message":"Invalid API key"}})");
   const auto refused = resolve_model(locked, named);
   CHECK(refused.error().code == Errc::kEnvironment);
-  CHECK(refused.error().what == "the server refuses the key: HTTP 401: Invalid API key");
+  CHECK(refused.error().what ==
+        "the server wants a key, from --api-key-env or --api-key-file: HTTP 401: Invalid API key");
+  named.api_key = "sk-wrong";
+  CHECK(resolve_model(locked, named).error().what == "the server refuses the key: HTTP 401: Invalid API key");
   FakeTransport other;
   other.answer("GET /v1/models", 200, "<html>hello</html>");
   CHECK(resolve_model(other, named).error().code == Errc::kParse);

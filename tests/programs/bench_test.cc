@@ -122,6 +122,8 @@ TEST_CASE("what goes wrong is one line and the right exit code") {
       {{"bench-dec", "--base-url", url, "--out", "/no/such/folder/x"}, 3, "/no/such/folder"},
       {{"bench-dec", "--base-url", url, "--api-key-env", "BK_NO_SUCH_KEY"}, 2, "BK_NO_SUCH_KEY"},
       {{"bench-dec", "--base-url", url, "--format", "xml"}, 2, "xml"},
+      {{"bench-dec", "--base-url", url, "--extra-body", R"({"n":2})"}, 2, "one reply a request"},
+      {{"bench-dec", "--base-url", url, "--metrics-url", "http://127.0.0.1:1/metrics"}, 3, "--metrics-url"},
   };
   for (const Case& c : cases) {
     const Captured run = run_program(c.argv, {}, dir.path().string());

@@ -1,72 +1,29 @@
 #include <catch2/catch.hpp>
-#include <cmath>
-#include <iostream>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "base/json.h"
 #include "base/text.h"
-#include "boot/launcher.h"
-#include "engine/metrics_client.h"
-#include "http/transport.h"
-#include "store/store.h"
+#include "support/real_engine.h"
 #include "support/sim_engine.h"
 
 using namespace bk;
+using test::counted;
+using test::counters_of;
 using test::run_program;
+using test::samples_in;
+using test::whole_of;
 
 namespace {
 
 std::unique_ptr<boot::Booted> boot_llama(const TempDir& dir, const boot::KnobMap& knobs) {
-  const std::string root = BK_SOURCE_DIR;
-  auto profile = boot::load_profile(root + "/profiles/llama-cpp.env", ".", {});
-  REQUIRE(profile);
-  auto arm = boot::make_arm(*profile, "base", knobs);
-  REQUIRE(arm);
-  boot::LaunchOptions options;
-  options.log_file = dir.path() / "engine.log";
-  options.bin_dir = BK_BIN_DIR;
-  auto booted = boot::make_process_launcher()->boot(*profile, *arm, options);
-  INFO((booted ? std::string() : booted.error().text()));
-  REQUIRE(booted);
-  return std::move(*booted);
-}
-
-engine::Counters counters_of(const boot::Booted& engine) {
-  const auto transport = http::make_curl_transport();
-  auto counters = engine::fetch_counters(*transport, engine.facts().endpoint);
-  REQUIRE(counters);
-  return *counters;
-}
-
-std::int64_t whole_of(const std::optional<double>& counter) {
-  REQUIRE(counter);
-  REQUIRE(*counter == std::floor(*counter));
-  return static_cast<std::int64_t>(*counter);
-}
-
-std::int64_t counted(const std::optional<double>& before, const std::optional<double>& after) {
-  return whole_of(after) - whole_of(before);
+  return test::boot_profile("llama-cpp", dir, knobs);
 }
 
 std::int64_t whole(const Json& json) {
   REQUIRE(json.as_int());
   return *json.as_int();
-}
-
-/// Every sample of a database that one program filled, warm-ups too, each with its requests.
-std::vector<store::SampleRow> samples_in(const std::string& path) {
-  auto db = store::Database::open(path, store::OpenMode::kReadOnly);
-  REQUIRE(db);
-  auto samples = db->samples(1);
-  REQUIRE(samples);
-  for (store::SampleRow& sample : *samples) {
-    auto requests = db->requests(sample.id);
-    REQUIRE(requests);
-    sample.requests = std::move(*requests);
-  }
-  return *samples;
 }
 
 /// What the server's own timings say of one sample's requests.
@@ -145,10 +102,7 @@ std::multiset<Tokens> recorded_requests(const std::vector<store::SampleRow>& sam
 
 TEST_CASE("on the real llama.cpp server tokens and acceptance equal usage, timings and counters to the last token",
           "[.engine]") {
-  if (!read_file(std::string(BK_SOURCE_DIR) + "/.engines/venv/bin/python")) {
-    std::cout << "skipped: no real engine is installed; ./dev engines installs it\n";
-    return;
-  }
+  if (!test::is_installed("venv/bin/python", "./dev engines")) return;
   for (const std::string spec : {"none", "ngram", "draft"}) {
     INFO("SPEC=" << spec);
     const TempDir dir;
@@ -205,10 +159,7 @@ TEST_CASE("on the real llama.cpp server tokens and acceptance equal usage, timin
 }
 
 TEST_CASE("bench-probe shows one request of the real llama.cpp server as the server counted it", "[.engine]") {
-  if (!read_file(std::string(BK_SOURCE_DIR) + "/.engines/venv/bin/python")) {
-    std::cout << "skipped: no real engine is installed; ./dev engines installs it\n";
-    return;
-  }
+  if (!test::is_installed("venv/bin/python", "./dev engines")) return;
   const TempDir dir;
   const auto engine = boot_llama(dir, {{"SPEC", "draft"}});
   const engine::Counters before = counters_of(*engine);
