@@ -13,7 +13,7 @@ namespace {
 std::vector<Amount> amounts_inside(const Recording& recording, const std::vector<Step>& steps) {
   std::vector<Amount> amounts(recording.names().size());
   std::optional<std::size_t> at;  // neighbours in a trace mostly share their step
-  recording.for_each([&](const Slice& slice) {
+  recording.for_each_work([&](const Slice& slice) {
     if (!at || slice.ts_ns < steps[*at].begin_ns || slice.ts_ns >= steps[*at].end_ns) at = step_at(steps, slice.ts_ns);
     if (at) amounts[slice.name].add(1, slice.dur_ns);
   });

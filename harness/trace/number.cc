@@ -27,7 +27,7 @@ std::size_t digits(const char* text, std::size_t at, std::size_t end) {
 
 }  // namespace
 
-std::size_t number_end(const char* text, std::size_t at, std::size_t end) {
+std::size_t any_number_end(const char* text, std::size_t at, std::size_t end) {
   const std::size_t start = at;
   if (text[at] == '-') ++at;
   const std::size_t whole = at;

@@ -9,8 +9,8 @@
 namespace bk::trace {
 namespace {
 
-/// So much stays in the cache of the processor that inflates it until it has been parsed.
-constexpr std::size_t kPartBytes = std::size_t{256} * 1024;
+/// More would have to leave the caches of the processor that inflates it before it is parsed.
+constexpr std::size_t kPartBytes = std::size_t{1024} * 1024;
 constexpr std::size_t kLongestPart = 16 * kPartBytes;
 
 /// Blocks in their order, then a source, then its error.

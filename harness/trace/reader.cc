@@ -77,7 +77,8 @@ Error Reader::broken(std::size_t at) const {
 Status Reader::need_more(std::size_t keep_from) {
   const bool was_final = cursor_.final;
   if (was_final) return at_end();
-  auto cursor = window_.advance(keep_from);
+  auto cursor = window_.advance(keep_from, piece_);
+  piece_ = std::min(2 * piece_, kMostPiece);
   const bool isolated = std::exchange(isolated_, false) && state_ < State::kElement;
   if (!cursor) {
     const bool may_repair = options_.repair && !isolated && cursor.error().where.starts_with("byte ");
@@ -275,6 +276,7 @@ Result<Reader::Took> Reader::take_run(Event& event) {
 /// On to the tokens, from the byte `at` on.
 Status Reader::leave_run(std::size_t at, State state) {
   in_run_ = false;
+  piece_ = kLeastPiece;
   state_ = state;
   if (at >= *cursor_.end && !cursor_.final) return need_more(at);
   cursor_.at = std::lower_bound(cursor_.at, cursor_.end, at);

@@ -79,6 +79,8 @@ class Reader {
  private:
   enum class State { kStart, kKey, kAfterMember, kElement, kAfterElement, kDone };
   enum class Took { kNothing, kEvent };
+  /// After known events few bytes are indexed, since known ones follow; the more, the more of them are new.
+  static constexpr std::size_t kLeastPiece = 1024, kMostPiece = 4096;
 
   void begin(ReadFrom from);
   Result<Took> take(Event& event);
@@ -105,6 +107,7 @@ class Reader {
   bool bare_array_ = false, saw_events_ = false, isolated_ = false;
   bool part_ = false;  ///< a part of a trace is read, whose end is no end of the trace
   ReadCounts counts_;
+  std::size_t piece_ = kLeastPiece;  ///< bytes to index next
   Repeats repeats_;
   bool in_run_ = false;  ///< of known events: the next byte to read is run_at_, wherever the cursor is
   std::size_t run_at_ = 0;

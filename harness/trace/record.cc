@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -29,8 +28,8 @@ void add(ReadCounts& sum, const ReadCounts& more) {
   sum.incomplete_gpu += more.incomplete_gpu;
 }
 
-/// One thread inflates the trace and puts its parts into a queue, the others parse them; so does the first one while
-/// the queue is full. Inflating stays with one thread, since its state is slow to move to another processor.
+/// Threads take the parts of a trace in turn, and whoever takes one also inflates it: bytes that one processor writes
+/// and another one reads cost both of them more than the state of the inflater does, which moves once a part.
 ///
 /// A part is read as if an event began with it, and what it gave is appended in the order of the parts once the part
 /// before it has ended where an event begins; so nothing is taken on trust. The first part that does not end so, with
@@ -41,8 +40,8 @@ class PartwiseRecording {
 
   Result<Recording> run(unsigned threads) {
     std::vector<std::thread> others;
-    for (unsigned i = 1; i < threads; ++i) others.emplace_back([this] { parse_parts(); });
-    feed();
+    for (unsigned i = 1; i < threads; ++i) others.emplace_back([this] { work(); });
+    work();
     for (std::thread& thread : others) thread.join();
     Reader reader(parts_.rest(std::move(left_)), {}, next_);
     BK_TRY(read_into(reader, recording_));
@@ -53,93 +52,68 @@ class PartwiseRecording {
   }
 
  private:
-  static constexpr std::size_t kQueued = 4;
-  /// Parts for which a thread that sleeps is woken: waking it for each one costs the first thread 5 % of its time.
-  static constexpr std::size_t kWorthWaking = 2;
+  /// A turn mostly comes sooner than a thread that sleeps is awake.
+  static constexpr int kPolls = 400;
 
   struct Part {
     std::uint64_t number = 0;
     ReadFrom from;
     Block block;
   };
-  struct Parser {
-    Reader reader{nullptr};
+
+  void work() {
+    Reader reader(nullptr);
     RecordingPart into;
-  };
-
-  void feed() {
-    Parser parser;
-    std::unique_lock lock(mutex_);
-    for (std::uint64_t number = 0; !failed_; ++number) {
-      while (queue_.size() >= kQueued) parse_next(lock, parser);
-      Part part = empty_part();
+    for (Part part; take(part);) {
+      into.clear();
+      reader.begin_part(part.block, part.from);
+      const bool whole = read_into(reader, into) && reader.ended_before_event();
+      const std::uint64_t number = part.number;
+      for (int i = 0; i < kPolls && appended_ != number; ++i) std::this_thread::yield();
+      std::unique_lock lock(appending_);
+      turn_.wait(lock, [&] { return appended_ == number; });
+      if (!whole) failed_ = true;
+      if (failed_) {
+        left_.push_back(reader.give_part_back());
+      } else {
+        append(number, reader, into);
+      }
+      ++appended_;
       lock.unlock();
-      part.number = number;
-      part.from = {parts_.offset(), number > 0, false};
-      const bool is_one = parts_.next(part.block);
-      lock.lock();
-      if (!is_one) break;
-      queue_.push_back(std::move(part));
-      if (queue_.size() >= kWorthWaking) filled_.notify_one();
-    }
-    ended_ = true;
-    filled_.notify_all();
-    while (!queue_.empty()) parse_next(lock, parser);
-  }
-
-  void parse_parts() {
-    Parser parser;
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      if (queue_.empty()) filled_.wait(lock, [&] { return ended_ || queue_.size() >= kWorthWaking; });
-      if (queue_.empty()) return;
-      parse_next(lock, parser);
+      turn_.notify_all();
+      if (failed_) return;
     }
   }
 
-  Part empty_part() {
-    if (empty_.empty()) return {};
-    Part part = std::move(empty_.back());
-    empty_.pop_back();
-    return part;
+  bool take(Part& part) {
+    std::unique_lock lock(taking_, std::defer_lock);
+    for (int i = 0; i < kPolls && !lock.try_lock(); ++i) std::this_thread::yield();
+    if (!lock.owns_lock()) lock.lock();
+    if (ended_ || failed_) return false;
+    part.number = taken_;
+    part.from = {parts_.offset(), taken_ > 0, false};
+    ended_ = !parts_.next(part.block);
+    taken_ += ended_ ? 0 : 1;
+    return !ended_;
   }
 
-  void parse_next(std::unique_lock<std::mutex>& lock, Parser& parser) {
-    Part part = std::move(queue_.front());
-    queue_.pop_front();
-    lock.unlock();
-    parser.into.clear();
-    parser.reader.begin_part(part.block, part.from);
-    const bool whole = read_into(parser.reader, parser.into) && parser.reader.ended_before_event();
-    lock.lock();
-    turn_.wait(lock, [&] { return finished_ == part.number; });
-    failed_ = failed_ || !whole;
-    if (failed_) {
-      left_.push_back(parser.reader.give_part_back());
-    } else {
-      append(part.number, parser);
-    }
-    ++finished_;
-    empty_.push_back(std::move(part));
-    turn_.notify_all();
+  void append(std::uint64_t number, Reader& reader, RecordingPart& into) {
+    recording_.append(into);
+    add(counts_, reader.counts());
+    if (number == 0) next_ = {0, true, reader.bare_array()};
+    next_.offset = reader.end();
   }
 
-  void append(std::uint64_t number, Parser& parser) {
-    recording_.append(parser.into);
-    add(counts_, parser.reader.counts());
-    if (number == 0) next_ = {0, true, parser.reader.bare_array()};
-    next_.offset = parser.reader.end();
-  }
+  std::mutex taking_;
+  Parts parts_;
+  std::uint64_t taken_ = 0;
+  bool ended_ = false;
 
-  Parts parts_;  ///< the first thread's alone
-
-  std::mutex mutex_;  ///< of all that follows
-  std::condition_variable filled_, turn_;
-  std::deque<Part> queue_;
-  std::vector<Part> empty_;  ///< whose memory is used again
-  std::uint64_t finished_ = 0;
-  bool ended_ = false, failed_ = false;
-  std::vector<Block> left_;  ///< parts that were not appended
+  std::atomic<bool> failed_{false};
+  std::mutex appending_;
+  std::condition_variable turn_;
+  std::atomic<std::uint64_t> appended_{0};  ///< or left
+  std::vector<Block> left_;                 ///< parts that were not appended, in their order
   Recording recording_;
   ReadCounts counts_;
   ReadFrom next_;  ///< what comes after the parts that were appended

@@ -3,21 +3,10 @@
 #include <algorithm>
 
 namespace bk::trace {
-namespace {
-
-std::uint64_t zigzag(std::int64_t value) {
-  return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
-}
-
-}  // namespace
-
 void Recording::append(const Slice& slice) {
   names_.count(slice.name, slice.dur_ns);
-  if (blocks_.empty() || blocks_.back()->full()) blocks_.push_back(std::make_unique<PackedBlock>());
-  blocks_.back()->put(
-      {zigzag(slice.ts_ns - last_ts_), static_cast<std::uint64_t>(slice.dur_ns), slice.name, slice.stream});
-  last_ts_ = slice.ts_ns;
-  ++size_;
+  const Kind kind = names()[slice.name].kind;
+  (kind == Kind::kKernel || kind == Kind::kMemop ? work_ : ranges_).append(slice);
 }
 
 void Recording::append(const Event& event) {
@@ -41,9 +30,11 @@ void Recording::append(RecordingPart& part) {
 
 std::vector<Slice> Recording::sorted(std::initializer_list<Kind> kinds) const {
   std::vector<Slice> slices;
-  for_each([&](const Slice& slice) {
+  const auto keep = [&](const Slice& slice) {
     if (std::find(kinds.begin(), kinds.end(), names()[slice.name].kind) != kinds.end()) slices.push_back(slice);
-  });
+  };
+  for_each_work(keep);
+  for_each_range(keep);
   std::stable_sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) {
     return a.ts_ns != b.ts_ns ? a.ts_ns < b.ts_ns : a.dur_ns < b.dur_ns;
   });

@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,19 +7,10 @@
 
 #include "base/result.h"
 #include "trace/names.h"
-#include "trace/packed_block.h"
+#include "trace/packed_slices.h"
 #include "trace/reader.h"
 
 namespace bk::trace {
-
-/// One event of a recording.
-struct Slice {
-  std::int64_t ts_ns = 0;
-  std::int64_t dur_ns = 0;
-  std::uint32_t name = 0;    ///< index into names()
-  std::uint32_t stream = 0;  ///< index into streams()
-  [[nodiscard]] std::int64_t end_ns() const { return ts_ns + dur_ns; }
-};
 
 /// Events of one part of a trace after another, each to be appended to the same recording. Names stay.
 class RecordingPart {
@@ -47,10 +37,17 @@ class Recording {
 
   [[nodiscard]] const std::vector<Name>& names() const { return names_.names(); }
   [[nodiscard]] const std::vector<Stream>& streams() const { return names_.streams(); }
-  [[nodiscard]] std::uint64_t size() const { return size_; }
-  /// Calls `visit` for every event, in the order of the file.
+  [[nodiscard]] std::uint64_t size() const { return work_.size() + ranges_.size(); }
+  /// Calls `visit` for every kernel and copy, in the order of the file.
   template <class Visit>
-  void for_each(Visit visit) const;
+  void for_each_work(Visit visit) const {
+    work_.for_each(visit);
+  }
+  /// Calls `visit` for every annotation, in the order of the file.
+  template <class Visit>
+  void for_each_range(Visit visit) const {
+    ranges_.for_each(visit);
+  }
   /// Events whose name has one of the kinds, by start, then by end.
   [[nodiscard]] std::vector<Slice> sorted(std::initializer_list<Kind> kinds) const;
 
@@ -62,31 +59,11 @@ class Recording {
   ReadCounts counts;
 
  private:
-  static std::int64_t unzigzag(std::uint64_t value) {
-    return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
-  }
   void append(const Slice& slice);
 
   Names names_;
-  std::vector<std::unique_ptr<PackedBlock>> blocks_;
-  std::int64_t last_ts_ = 0;
-  std::uint64_t size_ = 0;
+  PackedSlices work_, ranges_;
 };
-
-template <class Visit>
-void Recording::for_each(Visit visit) const {
-  Slice slice;
-  for (const auto& block : blocks_) {
-    for (std::size_t at = 0; at != block->size();) {
-      const PackedBlock::Four four = block->take(at);
-      slice.ts_ns += unzigzag(four[0]);
-      slice.dur_ns = static_cast<std::int64_t>(four[1]);
-      slice.name = static_cast<std::uint32_t>(four[2]);
-      slice.stream = static_cast<std::uint32_t>(four[3]);
-      visit(std::as_const(slice));
-    }
-  }
-}
 
 /// Reads a whole trace, on up to `threads` threads where the source never waits. What comes out, errors too, does not
 /// depend on their number. Errors name `name` and the byte.

@@ -96,7 +96,8 @@ bool Repeats::same(const Form& form, std::string_view bytes) {
 }
 
 void Repeats::saw(Id id) {
-  after_eight_[eight_] = after_two_[two_] = id;
+  after_eight_[eight_].saw(id);
+  after_two_[two_].saw(id);
   history_ = (history_ << 8) ^ (mix(id) >> 16);
   eight_ = mix(history_) >> (64 - kLongBits);
   two_ = mix((std::uint64_t{last_} << 16) + id) >> (64 - kShortBits);
@@ -104,15 +105,16 @@ void Repeats::saw(Id id) {
 }
 
 const Repeats::Form* Repeats::find(std::string_view bytes) {
-  const Id likely = after_eight_[eight_], other = after_two_[two_];
-  Id id = likely;
-  if (id == 0 || !same(forms_[id - 1], bytes)) {
-    id = other;
-    if (id == 0 || id == likely || !same(forms_[id - 1], bytes)) return nullptr;
+  const Next &long_ago = after_eight_[eight_], &lately = after_two_[two_];
+  const Id likely[] = {long_ago.last, long_ago.other, lately.last, lately.other};
+  for (const Id* id = std::begin(likely); id != std::end(likely); ++id) {
+    if (*id == 0 || std::find(std::begin(likely), id, *id) != id || !same(forms_[*id - 1], bytes)) continue;
+    credit_ = std::min(credit_ + 1, kCredit);
+    const Form& form = forms_[*id - 1];
+    saw(*id);
+    return &form;
   }
-  saw(id);
-  credit_ = std::min(credit_ + 1, kCredit);
-  return &forms_[id - 1];
+  return nullptr;
 }
 
 RawEvent Repeats::event_of(const Form& form) const {
@@ -187,8 +189,8 @@ Repeats::Id Repeats::id_of(const Cursor& begin, const Cursor& end, const RawEven
 void Repeats::forget() {
   by_text_.clear();
   forms_.clear();
-  after_eight_.fill(0);
-  after_two_.fill(0);
+  after_eight_.fill({});
+  after_two_.fill({});
   pause_ = kPause;
   credit_ = kCredit / 4;
 }

@@ -58,9 +58,18 @@ class Repeats {
   std::uint32_t serials_ = 0;
   std::deque<Form> forms_;  ///< by id, less one
   std::unordered_map<std::string_view, Id> by_text_;
-  /// What came next after the same last eight events, and after the same last two.
-  std::array<Id, std::size_t{1} << kLongBits> after_eight_{};
-  std::array<Id, std::size_t{1} << kShortBits> after_two_{};
+  /// What came next, the last time and before, after the same events.
+  struct Next {
+    Id last = 0, other = 0;
+    void saw(Id id) {
+      if (id == last) return;
+      other = last;
+      last = id;
+    }
+  };
+  /// By the last eight events, and by the last two.
+  std::array<Next, std::size_t{1} << kLongBits> after_eight_{};
+  std::array<Next, std::size_t{1} << kShortBits> after_two_{};
   std::uint64_t history_ = 0;
   std::size_t eight_ = 0, two_ = 0;  ///< the places for what comes next
   Id last_ = 0;

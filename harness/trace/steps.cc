@@ -35,7 +35,7 @@ std::vector<StepAnchor> candidates(const Recording& recording, const StepRule& r
 /// Leaves of each name the ranges of one stream.
 void keep_longest_stream(const Recording& recording, std::vector<StepAnchor>& anchors) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::int64_t, std::uint64_t>> ranges;
-  recording.for_each([&](const Slice& slice) {
+  recording.for_each_range([&](const Slice& slice) {
     const bool wanted = std::any_of(anchors.begin(), anchors.end(),
                                     [&](const StepAnchor& anchor) { return anchor.name == slice.name; });
     if (!wanted) return;
@@ -73,10 +73,15 @@ std::string describe(const Recording& recording, const StepAnchor& anchor) {
 
 std::vector<Step> cut_steps(const Recording& recording, const StepAnchor& anchor) {
   std::vector<Step> marks;
-  recording.for_each([&](const Slice& slice) {
-    if (slice.name != anchor.name) return;
-    if (anchor.kind == Kind::kKernel || slice.stream == anchor.stream) marks.push_back({slice.ts_ns, slice.end_ns()});
-  });
+  if (anchor.kind == Kind::kKernel) {
+    recording.for_each_work([&](const Slice& slice) {
+      if (slice.name == anchor.name) marks.push_back({slice.ts_ns, slice.end_ns()});
+    });
+  } else {
+    recording.for_each_range([&](const Slice& slice) {
+      if (slice.name == anchor.name && slice.stream == anchor.stream) marks.push_back({slice.ts_ns, slice.end_ns()});
+    });
+  }
   std::sort(marks.begin(), marks.end(), [](const Step& a, const Step& b) { return a.begin_ns < b.begin_ns; });
   if (anchor.kind == Kind::kKernel) {
     for (std::size_t i = 0; i + 1 < marks.size(); ++i) marks[i].end_ns = marks[i + 1].begin_ns;

@@ -13,7 +13,6 @@ namespace bk::trace {
 namespace {
 
 constexpr std::size_t kWindow = std::size_t{256} * 1024;
-constexpr std::size_t kPiece = std::size_t{4} * 1024;
 constexpr std::size_t kLongestEvent = std::size_t{256} * 1024 * 1024;
 /// Longer than the start of an event that resync() looks at, blanks included.
 constexpr std::size_t kStartBytes = 256;
@@ -131,11 +130,11 @@ Result<Cursor> Window::index_piece(std::size_t size, bool final) {
   return cursor_of(size, final);
 }
 
-Result<Cursor> Window::advance(std::size_t keep_from) {
+Result<Cursor> Window::advance(std::size_t keep_from, std::size_t size) {
   const std::size_t tried = piece_ - std::min(piece_, keep_from);
   drop(keep_from);
-  if (block_.size < kPiece && !ended_) BK_TRY(fill());
-  for (std::size_t limit = kPiece;;) {
+  if (block_.size < size && !ended_) BK_TRY(fill());
+  for (std::size_t limit = size;;) {
     if (ended_ && limit >= block_.size) return index_piece(block_.size, true);
     const std::size_t below = std::min(limit, block_.size);
     if (const std::size_t cut = newline_cut(below); cut > tried) return index_piece(cut, false);

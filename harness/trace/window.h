@@ -12,8 +12,7 @@
 namespace bk::trace {
 
 /// The bytes of a stream that are being read: about 256 KiB, more only when a single event is longer. Each piece
-/// that it gives begins where the last one was left off, outside any string, and is indexed; some KiB at a time, since
-/// events that are known again need no index.
+/// that it gives begins where the last one was left off, outside any string, and is indexed.
 class Window {
  public:
   /// The source's first byte is the trace's byte `base`.
@@ -24,9 +23,9 @@ class Window {
   /// The part, from its first byte on.
   [[nodiscard]] Block release();
 
-  /// Drops the bytes before `keep_from` (offset in the piece), reads on, and indexes. kParse, "byte N: why", when the
-  /// bytes that follow cannot be JSON wherever they are cut; the source's errors.
-  Result<Cursor> advance(std::size_t keep_from);
+  /// Drops the bytes before `keep_from` (offset in the piece), reads on, and indexes about `size` bytes. kParse, "byte
+  /// N: why", when the bytes that follow cannot be JSON wherever they are cut; the source's errors.
+  Result<Cursor> advance(std::size_t keep_from, std::size_t size);
   /// Repair: the same for the bytes from `from` up to where a next event seems to start, alone. A piece that cannot be
   /// indexed has no tokens.
   Result<Cursor> isolate(std::size_t from);
