@@ -32,6 +32,12 @@ class Tensor:
     def data_ptr(self):
         return self.address
 
+    def numel(self):
+        size = 1
+        for width in self.shape:
+            size *= width
+        return size
+
     def unsqueeze(self, _):
         return Tensor(*self.shape, 1, dtype=self.dtype[6:])
 
@@ -65,8 +71,9 @@ class Layer:
         vars(self).update(changed)
 
 
-def config(batches=False):
-    return types.SimpleNamespace(parallel_config=types.SimpleNamespace(use_ubatching=batches))
+def config(batches=False, sleeps=False):
+    return types.SimpleNamespace(parallel_config=types.SimpleNamespace(use_ubatching=batches),
+                                 model_config=types.SimpleNamespace(enable_sleep_mode=sleeps))
 
 
 class Armed(unittest.TestCase):
@@ -76,7 +83,7 @@ class Armed(unittest.TestCase):
         module = load(name, "1")
         kernels = sys.modules["bk_kernels"]
         self.votes = []
-        kernels.everywhere = lambda yes: self.votes.append(yes) or (yes and agreed)
+        kernels.everywhere = lambda yes, question, group: (1 if agreed else 2, self.votes.append(yes) or (yes and agreed))
         if opens:
             kernels.library = lambda: types.SimpleNamespace(bk_mhc_workspace_bytes=lambda hidden: 0)
         self.enterContext(engine(**modules))
@@ -118,12 +125,14 @@ class Mhc(Armed):
     def calls(self, model, t=6, **changed):
         x = changed.get("x", Tensor(t, 4, 4096))
         fn = changed.get("fn", Tensor(24, 16384, dtype="float32"))
-        mix, comb = Tensor(t, 4, 1, dtype="float32"), Tensor(t, 4, 4, dtype="float32")
-        numbers = changed.get("numbers", self.CONSTANTS)
-        return [model.mhc_pre_tilelang(x, fn, 0, 0, *numbers, norm_weight=Tensor(4096), norm_eps=1e-6),
-                model.mhc_post_tilelang(Tensor(t, 4096), x, mix, comb),
-                model.mhc_fused_post_pre_tilelang(Tensor(t, 4096), x, mix, comb, fn, 0, 0, *numbers, n_splits=1, tile_n=1),
-                model.hc_head_fused_kernel_tilelang(x, fn, 0, 0, numbers[0], numbers[1])]
+        mix, comb = changed.get("mix", Tensor(t, 4, 1, dtype="float32")), changed.get("comb", Tensor(t, 4, 4, dtype="float32"))
+        numbers, y, norm = changed.get("numbers", self.CONSTANTS), changed.get("y", Tensor(t, 4096)), changed.get("norm", Tensor(4096))
+        scale, base = changed.get("scale", Tensor(3, dtype="float32")), changed.get("base", Tensor(24, dtype="float32"))
+        head = [Tensor(*shape, dtype="float32") for shape in ((4, 16384), (1,), (4,))]
+        return [model.mhc_pre_tilelang(x, fn, scale, base, *numbers, norm_weight=norm, norm_eps=1e-6),
+                model.mhc_post_tilelang(y, x, mix, comb),
+                model.mhc_fused_post_pre_tilelang(y, x, mix, comb, fn, scale, base, *numbers, n_splits=1, tile_n=1),
+                model.hc_head_fused_kernel_tilelang(x, *head, numbers[0], numbers[1])]
 
     def test_served_after_the_first_layer_and_not_before(self):
         module, model = self.armed()
@@ -142,10 +151,17 @@ class Mhc(Armed):
         model.DeepseekV4DecoderLayer(config())
         for changed in ({"numbers": (1e-5, 1e-6, 1e-6, 2.0, 20)}, {"numbers": (1e-6, 1e-6, 1e-6, 2.0, 10)},
                         {"fn": Tensor(24, 16384)}, {"x": Tensor(6, 2, 4096)}, {"x": Tensor(6, 4, 4096, contiguous=False)},
-                        {"x": Tensor(6, 4, 4096, address=8)}, {"x": Tensor(6, 4, 2048)}, {"x": Tensor(0, 4, 4096)}):
+                        {"x": Tensor(6, 4, 4096, address=8)}, {"x": Tensor(6, 4, 2048)}, {"x": Tensor(0, 4, 4096)},
+                        {"fn": Tensor(12, 16384, dtype="float32")}, {"scale": Tensor(3)}, {"scale": Tensor(1, dtype="float32")},
+                        {"base": Tensor(24, dtype="float32", is_cuda=False)}, {"base": Tensor(24, dtype="float32", contiguous=False)}):
             with self.subTest(changed=list(changed)):
                 self.assertEqual(self.calls(model, **changed)[0], ("stock", "pre"))
                 self.assertEqual(self.calls(model, **changed)[2], ("stock", "both"))
+        for changed in ({"y": Tensor(5, 4096)}, {"y": Tensor(6, 2048)}, {"mix": Tensor(6, 4, 1)}, {"mix": Tensor(5, 4, 1, dtype="float32")},
+                        {"comb": Tensor(5, 4, 4, dtype="float32")}, {"comb": Tensor(6, 4, 4, dtype="float32", contiguous=False)}):
+            with self.subTest(changed=list(changed)):
+                self.assertEqual(self.calls(model, **changed)[1:3], [("stock", "post"), ("stock", "both")])
+        self.assertEqual(self.calls(model, norm=Tensor(2048))[0], ("stock", "pre"))
         self.assertTrue(module.MODULE.armed)
 
     def test_a_failing_launch_gives_the_stock_answer_for_good(self):
@@ -169,10 +185,17 @@ class Mhc(Armed):
                 self.assertEqual(len(self.votes), 1)  # a rank that fails votes as well, or the others would wait for it
                 self.assertIn(said, module.MODULE.reason)
                 self.assertEqual(self.calls(model)[1], ("stock", "post"))
-        self.setUp()
+        for other, said in ((config(batches=True), "micro-batches"), (config(sleeps=True), "sleep mode")):
+            self.setUp()
+            module, model = self.armed()
+            model.DeepseekV4DecoderLayer(other)
+            self.assertIn(said, module.MODULE.reason)
+
+    def test_a_guard_that_throws_disarms_and_never_reaches_the_engine(self):
         module, model = self.armed()
-        model.DeepseekV4DecoderLayer(config(batches=True))
-        self.assertIn("micro-batches", module.MODULE.reason)
+        model.DeepseekV4DecoderLayer(config())
+        self.assertEqual(self.calls(model, x="no tensor")[1], ("stock", "post"))
+        self.assertIn("AttributeError", module.MODULE.reason)
 
 
 class Windows(Armed):
@@ -218,6 +241,13 @@ class Windows(Armed):
         for changed in ({"window": 256}, {"page": 32}, {"table_stride": 21}, {"kind": "int64"}):
             self.assertEqual(self.launch(swa, **changed), (("stock", "causal", (6,)), ("stock", "block", (6,))))
         self.assertEqual((self.ran, module.MODULE.armed), ([], True))
+
+    def test_a_launch_that_is_called_in_another_way_disarms_and_never_reaches_the_engine(self):
+        module, swa = self.armed()
+        swa.DeepseekSparseSWAMetadataBuilder()
+        launched = swa._compute_swa_indices_and_lens_kernel[lambda meta: (6,)](Tensor(9, 1, 128, dtype="int32"), 128)
+        self.assertEqual(launched[:2], ("stock", "causal"))
+        self.assertFalse(module.MODULE.armed)
 
     def test_a_missing_library_and_another_rank_disarm(self):
         for how, said in (({"opens": False}, "BK_KERNELS"), ({"agreed": False}, "another rank")):
@@ -285,8 +315,10 @@ class Drafts(Armed):
         self.processor, self.target = Processor(), Processor()
         self.model = types.SimpleNamespace(lm_head=self.head, modules=lambda: [self.processor])
 
-    def armed(self, **how):
+    def armed(self, sleeps=False, **how):
         class Drafter:
+            vllm_config = config(sleeps=sleeps)
+
             def __init__(self, model):
                 self.made = model
 
@@ -334,6 +366,12 @@ class Drafts(Armed):
         self.assertEqual(self.processor._apply_head(self.head, Tensor(6, 4096), None), "stock")
         self.assertIn("BK_KERNELS", module.MODULE.reason)
 
+    def test_sleep_mode_which_may_drop_the_copy_disarms(self):
+        module, drafter, _ = self.armed(sleeps=True)
+        drafter(self.model).load_model(None)
+        self.assertEqual(self.processor._apply_head(self.head, Tensor(6, 4096), None), "stock")
+        self.assertIn("sleep mode", module.MODULE.reason)
+
 
 class Markov(Armed):
     def setUp(self):
@@ -346,7 +384,7 @@ class Markov(Armed):
 
     def armed(self, ranks=1, **how):
         class Speculator:
-            vocab_size, num_speculative_steps, _d2t_scatter_index = 1024, 5, None
+            vocab_size, num_speculative_steps, _d2t_scatter_index, vllm_config = 1024, 5, None, config()
 
             def load_draft_model(drafter, target_model, target_attn_layer_names):
                 return self.model

@@ -13,7 +13,7 @@ class Tensor:
     """As much of a tensor as the modules look at."""
 
     def __init__(self, rows, columns=256, dtype="torch.bfloat16", address=64):
-        self.shape, self.dtype, self.address, self.is_cuda = (rows, columns), dtype, address, True
+        self.shape, self.dtype, self.address, self.is_cuda, self.device = (rows, columns), dtype, address, True, "gpu"
 
     def dim(self):
         return 2
@@ -34,6 +34,11 @@ class Tensor:
         return Tensor(*shape, address=0)
 
 
+def layer_config(sleeps=False, batches=False):
+    return types.SimpleNamespace(model_config=types.SimpleNamespace(enable_sleep_mode=sleeps),
+                                 parallel_config=types.SimpleNamespace(use_ubatching=batches))
+
+
 class TopKRouter:
     top_k, scoring_func, renormalize = 8, "softmax", True
 
@@ -42,34 +47,49 @@ class TopKRouter:
 
 
 class Runner:
+    """vLLM's runner of one layer, as the module for the router reads it."""
+
+    do_naive_dispatch_combine = False
+
     def __init__(self, router=None):
         self.router = router or TopKRouter()
         self.gate = types.SimpleNamespace(weight=Tensor(128), bias=None, forward=lambda x: (f"logits of {x.shape[0]}", None))
+        self.routed_experts = types.SimpleNamespace(quant_method=types.SimpleNamespace(is_monolithic=False))
+        self.moe_config = types.SimpleNamespace(pcp_size=1)
 
 
-class Fused:
-    """Stands for the kernel of moe_route."""
+class Launches:
+    """Stands for the entry of moe_route; torch is as much of it as a call needs."""
 
-    fails = False
+    def __init__(self, module):
+        self.module, self.failing, self.jobs = module, False, []
+        kernels = sys.modules["bk_kernels"]
+        kernels.launch = self.launch
+        torch = types.ModuleType("torch")
+        torch.bfloat16, torch.float32, torch.int32, torch.uint8 = "torch.bfloat16", "torch.float32", "torch.int32", "torch.uint8"
+        torch.empty = lambda shape, dtype, device: types.SimpleNamespace(data_ptr=lambda: 0, shape=shape, to=lambda kind: kind)
+        torch.full = lambda shape, value, dtype, device: types.SimpleNamespace(data_ptr=lambda: 512, device="gpu")
+        sys.modules["torch"] = torch
+        module.Router.prewarm = lambda router: None
 
-    def __init__(self, *_):
-        pass
-
-    def prewarm(self):
-        pass
-
-    def serves(self, x):
-        return x.shape[0] <= 32
-
-    def __call__(self, x):
-        if Fused.fails:
+    def launch(self, so, entry, device, gate, route):
+        if self.failing:
             raise RuntimeError("launch failed")
-        return "fused", x.shape[0]
+        self.jobs.append((entry, gate.w, gate.m, route.top_k))
 
 
 def route(runner, x, routed=None):
     logits, _ = runner.gate.forward(x)
     return runner.router._compute_routing(routed or x, logits, None)
+
+
+class Size:
+    """Stands for a C function that gives a size."""
+
+    restype = None
+
+    def __call__(self, _):
+        return 64
 
 
 class Knobs(unittest.TestCase):
@@ -106,34 +126,83 @@ class Knobs(unittest.TestCase):
 class Route(unittest.TestCase):
     def setUp(self):
         self.module = load("moe_route", "1")
-        self.module.Router, Fused.fails = Fused, False
+        self.module.MODULE.registered = True
+        self.launches = Launches(self.module)
+        self.addCleanup(sys.modules.__setitem__, "torch", None)
 
     def put_in(self):
         runner = Runner()
         self.assertIsNone(self.module.refuse(runner, TopKRouter))
-        self.module.put_in(runner, None)
+        self.module.put_in(runner, types.SimpleNamespace(bk_moe_workspace_bytes=Size()))
         return runner
+
+    def fused(self, runner, tokens):
+        """Whether the kernel made this call's choice."""
+        before = len(self.launches.jobs)
+        answer = route(runner, Tensor(tokens))
+        self.assertEqual(len(self.launches.jobs) > before, answer[0] != "stock")
+        if answer[0] == "stock":
+            self.assertEqual(answer, ("stock", f"logits of {tokens}"))
+        return answer[0] != "stock"
 
     def test_few_tokens_are_served_and_more_take_the_stock_path(self):
         runner = self.put_in()
-        self.assertEqual(route(runner, Tensor(5)), ("fused", 5))
-        self.assertEqual(route(runner, Tensor(33)), ("stock", "logits of 33"))
-        self.assertEqual(route(runner, Tensor(32)), ("fused", 32))
+        self.assertEqual([self.fused(runner, tokens) for tokens in (5, 33, 32, 0)], [True, False, True, False])
+        self.assertEqual(self.launches.jobs[0], ("bk_moe_route", 64, 5, 8))
+
+    def test_the_weight_is_the_one_of_the_moment(self):
+        runner = self.put_in()
+        runner.gate.weight = Tensor(128, address=4096)
+        self.assertTrue(self.fused(runner, 5))
+        self.assertEqual(self.launches.jobs[-1][1], 4096)
+        for weight in (Tensor(128, dtype="torch.float32"), Tensor(64), Tensor(128, address=8)):
+            runner.gate.weight = weight
+            self.assertFalse(self.fused(runner, 5))
+
+    def test_logits_that_go_elsewhere_than_to_these_tokens_choice_are_made(self):
+        for change in (lambda r: setattr(r.routed_experts.quant_method, "is_monolithic", True),
+                       lambda r: setattr(r, "do_naive_dispatch_combine", True), lambda r: setattr(r.moe_config, "pcp_size", 2)):
+            runner = self.put_in()
+            change(runner)
+            logits, _ = runner.gate.forward(Tensor(5))
+            self.assertEqual(logits, "logits of 5")
+            self.assertFalse(self.fused(runner, 5))
+
+    def test_a_guard_that_throws_disarms_and_gives_the_stock_answer(self):
+        runner = self.put_in()
+        del runner.moe_config
+        self.assertFalse(self.fused(runner, 5))
+        self.assertIn("moe_config", self.module.MODULE.reason)
 
     def test_a_failing_kernel_gives_the_stock_answer_and_disarms_for_good(self):
         runner = self.put_in()
-        Fused.fails = True
-        self.assertEqual(route(runner, Tensor(5)), ("stock", "logits of 5"))
+        self.launches.failing = True
+        self.assertFalse(self.fused(runner, 5))
         self.assertFalse(self.module.MODULE.armed)
         self.assertIn("launch failed", self.module.MODULE.reason)
-        Fused.fails = False
-        self.assertEqual(route(runner, Tensor(5)), ("stock", "logits of 5"))
+        self.launches.failing = False
+        self.assertFalse(self.fused(runner, 5))
+
+    def test_among_several_ranks_a_failing_kernel_stops_the_engine(self):
+        runner = self.put_in()
+        self.module.MODULE.bound, self.launches.failing = True, True
+        with self.assertRaisesRegex(RuntimeError, "boot with BK_MOE_ROUTE=0"):
+            route(runner, Tensor(5))
 
     def test_tokens_that_were_exchanged_in_between_get_the_logits_after_all(self):
         runner = self.put_in()
         self.assertEqual(route(runner, Tensor(5), Tensor(5, address=128)), ("stock", "logits of 5"))
-        self.assertEqual(route(runner, Tensor(5), Tensor(10)), ("stock", "logits of 5"))
         self.assertTrue(self.module.MODULE.armed)
+        with self.assertRaisesRegex(RuntimeError, "the router"):
+            route(runner, Tensor(5), Tensor(10))
+
+    def test_sleep_mode_and_micro_batches_disarm(self):
+        kernels = sys.modules["bk_kernels"]
+        kernels.stays(layer_config(), True)
+        kernels.stays(layer_config(batches=True), False)
+        for config, shared, said in ((layer_config(sleeps=True), False, "sleep"), (layer_config(batches=True), True, "micro-batches")):
+            with self.assertRaisesRegex(Exception, said):
+                kernels.stays(config, shared)
 
     def test_layers_that_the_kernel_does_not_fit_are_refused(self):
         def refused(change):
@@ -152,56 +221,82 @@ class Route(unittest.TestCase):
 
 
 class Ring(unittest.TestCase):
-    def open(self, votes, test=True, library=lambda: "so"):
-        """open_ring() of one rank whose peers vote as given."""
-        module = load("tp_oneshot_ar", "1")
-        peers = iter(votes)
-        module.agreed = lambda communicator, mine: bool(mine) and next(peers, True)
-        module.Ring = lambda so, communicator: types.SimpleNamespace(test=lambda: test)
-        return module.open_ring(types.SimpleNamespace(world_size=2), library), module.MODULE
+    """open_ring() of one rank whose peers answer as given."""
+
+    def open(self, answers=(), step=None, world=2):
+        module, made = load("tp_oneshot_ar", "1"), []
+        kernels, peers = sys.modules["bk_kernels"], iter(answers)
+        kernels.everywhere = lambda yes, question, group: (group.world_size, yes and next(peers, True))
+        kernels.library = lambda: "so"
+
+        class OfRank:
+            def __init__(self, so, communicator):
+                self.done = []
+                made.append(self)
+
+            def meet(self):
+                self.take("meet")
+
+            def test(self):
+                self.take("test")
+
+            def take(self, name):
+                if name == step:
+                    raise OSError(f"no {name}")
+                self.done.append(name)
+
+        module.Ring = OfRank
+        ring = module.open_ring(types.SimpleNamespace(world_size=world))
+        return ring, module.MODULE, made[0].done if made else []
 
     def test_the_ring_opens_when_all_agree_at_every_step(self):
-        ring, module = self.open([True] * 4)
-        self.assertIsNotNone(ring)
-        self.assertTrue(module.armed)
+        ring, module, done = self.open()
+        self.assertEqual(([ring is not None, module.armed, module.bound], done), ([True] * 3, ["meet", "test"]))
 
     def test_one_no_of_a_peer_at_any_step_keeps_the_stock_path(self):
-        for step in range(4):
-            ring, module = self.open([True] * step + [False])
-            self.assertIsNone(ring)
-            self.assertFalse(module.armed)
+        for step, taken in enumerate(([], ["meet"], ["meet", "test"])):
+            ring, module, done = self.open([True] * step + [False])
+            self.assertEqual((ring, module.armed, done), (None, False, taken))
+            self.assertIn("another rank", module.reason)
 
-    def test_a_rank_that_is_off_or_misspelt_votes_and_keeps_the_stock_all_reduce(self):
-        for knob in ("0", "yes", "1"):
-            module, votes = load("tp_oneshot_ar", knob), []
-            module.agreed = lambda communicator, mine: votes.append(mine) or False
+    def test_an_own_failure_is_a_no_and_no_further_step_is_taken(self):
+        for step, taken in (("meet", []), ("test", ["meet"])):
+            ring, module, done = self.open(step=step)
+            self.assertEqual((ring, module.armed, done), (None, False, taken))
+            self.assertIn(f"no {step}", module.reason)
+        self.assertIn("at most 8", self.open(world=9)[1].reason)
 
-            class Communicator:
-                world_size, unique_name, rank_in_group = 2, "tp:0", 0
-
-                def __init__(self):
-                    pass
-
-                def all_reduce(self, input_):
-                    return "stock"
-
-            stock = Communicator.all_reduce
-            module.arm = lambda made=module, kind=Communicator: made.put_in(kind)
+    def test_a_rank_that_is_off_or_misspelt_changes_nothing(self):
+        for knob in ("0", "yes"):
+            module = load("tp_oneshot_ar", knob)
+            module.arm = lambda: self.fail("armed")
             module.register()
-            communicator = Communicator()
-            self.assertEqual(votes, [knob == "1"])
-            self.assertIsNone(communicator.bk_ring)
-            self.assertEqual(Communicator.all_reduce is stock, knob != "1")
-            self.assertEqual(communicator.all_reduce(None), "stock")
             self.assertEqual(module.MODULE.reason is None, knob == "0")
 
-    def test_an_own_failure_is_a_no(self):
-        def missing():
-            raise OSError("no library")
+    def test_calls_that_fit_go_through_the_ring_and_others_do_not(self):
+        module = load("tp_oneshot_ar", "1")
 
-        for ring, module in (self.open([True] * 4, test=False), self.open([True] * 4, library=missing)):
-            self.assertIsNone(ring)
-            self.assertFalse(module.armed)
+        class Communicator:
+            world_size, unique_name, rank_in_group = 2, "tp:0", 0
+
+            def __init__(self):
+                pass
+
+            def all_reduce(self, input_):
+                return "stock"
+
+        class Fits:
+            def serves(self, x):
+                return x == "small"
+
+            def __call__(self, x):
+                return "ring"
+
+        module.open_ring = lambda communicator: Fits()
+        module.put_in(Communicator)
+        communicator = Communicator()
+        self.assertEqual([communicator.all_reduce(x) for x in ("small", "large")], ["ring", "stock"])
+        self.assertTrue(any("serves all-reduces" in line for line in module.MODULE.said))
 
 
 if __name__ == "__main__":

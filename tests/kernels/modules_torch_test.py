@@ -5,6 +5,7 @@ The C entries are acted out on host memory from what their headers say. Skipped 
 
 import ctypes as c
 import sys
+import threading
 import types
 import unittest
 from unittest import mock
@@ -81,6 +82,17 @@ def moe_gate(job):
     at(job.logits, job.m, job.n, dtype=torch.float32).copy_(x @ w.T)
 
 
+def moe_route(gate, job):
+    x, w = rows(gate.x, gate.m, gate.k, gate.x_stride, torch.bfloat16).double(), at(gate.w, gate.n, gate.k).double()
+    logits = x @ w.T
+    score = logits.softmax(-1) if job.scoring == 1 else 1 / (1 + (-logits).exp())
+    ids = torch.argsort(score, dim=-1, descending=True, stable=True)[:, :job.top_k]
+    chosen = score.gather(1, ids)
+    chosen = chosen / chosen.sum(-1, keepdim=True) if job.renormalise else chosen
+    at(job.weights, gate.m, job.top_k, dtype=torch.float32).copy_(chosen * job.scale)
+    at(job.ids, gate.m, job.top_k, dtype=torch.int32).copy_(ids)
+
+
 def indexer_query(job):
     q = at(job.q, job.t, 64, 128).float().clone()
     weight = at(job.weight, job.t, 64, dtype=torch.bfloat16 if job.weight_bf16 else torch.float32).float()
@@ -145,9 +157,21 @@ def swa_windows(job):
         at(job.lengths, job.t, dtype=torch.int32)[place] = len(seen)
 
 
-ENTRIES = {entry.__name__: entry for entry in (moe_gate, mhc_pre, mhc_post, mhc_post_pre, mhc_head, indexer_query, fp8_quantise, fp8_head, topk_select,
+ENTRIES = {entry.__name__: entry for entry in (moe_gate, moe_route, mhc_pre, mhc_post, mhc_post_pre, mhc_head, indexer_query, fp8_quantise, fp8_head, topk_select,
                                                markov_topk, swa_windows)}
 REPEATED = torch.library.custom_op
+
+
+class OnGpu:
+    """A tensor of host memory that says it lies on a GPU."""
+
+    is_cuda = True
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __getattr__(self, name):
+        return getattr(self.tensor, name)
 
 
 class OnHost(unittest.TestCase):
@@ -167,12 +191,18 @@ class OnHost(unittest.TestCase):
         kernels.launch = launch
         kernels.library = lambda: types.SimpleNamespace(bk_mhc_workspace_bytes=lambda hidden: 64)
         kernels.this_device = lambda: torch.device("cpu")
-        kernels.everywhere = lambda yes: yes
-        plain = kernels.plain
-        kernels.plain = lambda tensor, dtype, dims: plain(mock.Mock(wraps=tensor, dtype=tensor.dtype, is_cuda=True), dtype, dims)
+        kernels.everywhere = lambda yes, question, group: (1, yes)
+        plain, numbers = kernels.plain, kernels.numbers
+        kernels.plain = lambda tensor, dtype, dims: plain(OnGpu(tensor), dtype, dims)
+        kernels.numbers = lambda tensor, dtype, count: numbers(OnGpu(tensor), dtype, count)
         # A process registers an operator once; the tests load a module several times.
-        self.enterContext(mock.patch.object(torch.library, "custom_op",
-                                            lambda name, **kwargs: REPEATED(f"{name}_{len(OPERATORS)}_{OPERATORS.append(1)}", **kwargs)))
+        def custom_op(name, *args, **kwargs):
+            if name.startswith("bk::"):
+                OPERATORS.append(name)
+                name = f"{name}_{len(OPERATORS)}"
+            return REPEATED(name, *args, **kwargs)
+
+        self.enterContext(mock.patch.object(torch.library, "custom_op", custom_op))
         return module
 
 
@@ -188,6 +218,80 @@ class Gate(OnHost):
         self.spoil = lambda entry, job: at(job.logits, 1, dtype=torch.float32).add_(0.01)
         with self.assertRaisesRegex(Exception, "does not agree"):
             module.prepare(gate, so, op)
+
+
+    def test_a_compiled_model_keeps_the_stock_path_and_an_eager_one_is_served(self):
+        module = self.load("moe_gate_sm121")
+
+        class GateLinear(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight, self.bias, self.out_dtype = torch.nn.Parameter(torch.randn(32, 256).bfloat16(), requires_grad=False), None, torch.float32
+
+            def forward(self, x):
+                return torch.nn.functional.linear(x, self.weight).float(), None
+
+        config = types.SimpleNamespace(model_config=types.SimpleNamespace(enable_sleep_mode=False),
+                                       parallel_config=types.SimpleNamespace(use_ubatching=False))
+        names = {"vllm.config": {"get_current_vllm_config": lambda: config},
+                 "vllm.model_executor.layers.fused_moe.router.gate_linear": {"GateLinear": GateLinear}}
+        made = {}
+        for name, attributes in names.items():
+            parts = name.split(".")
+            for i in range(1, len(parts) + 1):
+                made.setdefault(".".join(parts[:i]), types.ModuleType(".".join(parts[:i])))
+            vars(made[name]).update(attributes)
+        for name in made:  # not patch.dict(), which would take back what torch imports meanwhile
+            self.addCleanup(sys.modules.pop, name)
+        sys.modules.update(made)
+        sys.modules["bk_kernels"].library = lambda: types.SimpleNamespace(bk_moe_workspace_bytes=Bytes())
+        module.refuse = lambda gate: None
+        module.serves = lambda gate, x: gate.bk_workspace is not None and x.shape[0] <= 32
+        module.register()
+        gate, x = GateLinear(), torch.randn(5, 256).bfloat16()
+        self.assertIsNotNone(gate.bk_workspace, module.MODULE.reason)
+        self.calls.clear()
+        want = x.double() @ gate.weight.double().T
+        self.assertLess((gate(x)[0].double() - want).abs().max(), 1e-4)
+        self.assertEqual(self.calls, ["bk_moe_gate"])
+        compiled = torch.compile(gate, backend="eager", fullgraph=True)
+        self.assertTrue(torch.equal(compiled(x)[0], torch.nn.functional.linear(x, gate.weight).float()))
+        self.assertEqual(self.calls, ["bk_moe_gate"])
+        self.assertTrue(module.MODULE.armed)
+
+
+class Route(OnHost):
+    def router(self, scoring="softmax", renormalise=True):
+        module = self.load("moe_route")
+        runner = types.SimpleNamespace(gate=types.SimpleNamespace(weight=torch.randn(32, 256).bfloat16()),
+                                       router=types.SimpleNamespace(top_k=4, renormalize=renormalise, scoring_func=scoring))
+        return module.Router(types.SimpleNamespace(bk_moe_workspace_bytes=Bytes()), runner)
+
+    def test_the_prewarm_agrees_in_every_scoring(self):
+        for scoring in ("softmax", "sigmoid"):
+            for renormalise in (True, False):
+                self.router(scoring, renormalise).prewarm()
+                self.assertEqual(self.calls, ["bk_moe_route"] * 5)
+
+    def test_wrong_weights_and_wrong_experts_are_found(self):
+        def weights(gate, route):
+            at(route.weights, 1, dtype=torch.float32).add_(0.01)
+
+        def other_expert(gate, route):
+            ids = at(route.ids, gate.m, route.top_k, dtype=torch.int32)
+            ids[0, 0] = next(i for i in range(32) if i not in ids[0].tolist())
+
+        def twice(gate, route):
+            at(route.ids, gate.m, route.top_k, dtype=torch.int32)[0, 1] = at(route.ids, 1, dtype=torch.int32)[0]
+
+        def outside(gate, route):
+            at(route.ids, 1, dtype=torch.int32).fill_(32)
+
+        for wrong in (weights, other_expert, twice, outside):
+            router = self.router()
+            self.spoil = lambda entry, gate, route, wrong=wrong: wrong(gate, route)
+            with self.subTest(wrong=wrong.__name__), self.assertRaisesRegex(Exception, "does not agree"):
+                router.prewarm()
 
 
 class Bytes:
@@ -279,9 +383,11 @@ class Head(OnHost):
     def test_a_copy_agrees_and_serves_up_to_32_rows(self):
         copy = self.module.Copy(self.module.make_ops(None), self.weight)
         wide = torch.randn(6, 512).bfloat16()[:, :256]
-        self.assertTrue(copy.serves(wide))
-        self.assertFalse(copy.serves(torch.randn(33, 256).bfloat16()))
-        self.assertFalse(copy.serves(torch.randn(6, 256)))
+        self.assertTrue(copy.serves(OnGpu(wide)))
+        for other in (torch.randn(33, 256).bfloat16(), torch.randn(6, 256), torch.randn(6, 512).bfloat16(), torch.randn(12, 256).bfloat16().T,
+                      torch.randn(6, 260).bfloat16()[:, 4:], torch.randn(0, 256).bfloat16()):
+            self.assertFalse(copy.serves(OnGpu(other)))
+        self.assertFalse(copy.serves(wide))
         for fp32, kind in ((True, torch.float32), (False, torch.bfloat16)):
             logits = copy(wide, fp32)
             self.assertEqual(logits.dtype, kind)
@@ -380,6 +486,35 @@ class Windows(OnHost):
         self.spoil = lambda entry, job: at(job.slots, 1, dtype=torch.int32).add_(1)
         with self.assertRaisesRegex(Exception, "does not agree"):
             self.module.Kernel().open(torch.device("cpu"))
+
+
+class Ranks(unittest.TestCase):
+    """The question that ranks settle, over the store that torch's ranks meet by."""
+
+    WORLD = 3
+
+    def answers(self, said, patience_s):
+        """What each rank that asks hears; said: rank to its yes or no."""
+        kernels, heard = sys.modules["bk_kernels"], {}
+        server = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+
+        def ask(rank):
+            mine = torch.distributed.TCPStore("127.0.0.1", server.port, is_master=False, wait_for_workers=False)
+            store = torch.distributed.PrefixStore("default_pg", mine)
+            heard[rank] = kernels.settle(store, "bk/tp:0/0/mhc/1", rank, self.WORLD, said[rank], patience_s)
+
+        ranks = [threading.Thread(target=ask, args=(rank,)) for rank in said]
+        for each in ranks:
+            each.start()
+        for each in ranks:
+            each.join(60)
+        return heard
+
+    def test_all_hear_the_same(self):
+        support.load("mhc", "0")
+        self.assertEqual(self.answers({0: True, 1: True, 2: True}, 60), {0: True, 1: True, 2: True})
+        self.assertEqual(self.answers({0: True, 1: False, 2: True}, 600), {0: False, 1: False, 2: False})
+        self.assertEqual(self.answers({0: True, 2: True}, 0.2), {0: False, 2: False})
 
 
 if __name__ == "__main__":

@@ -52,7 +52,9 @@ TEST_CASE("every shipped profile passes profile check, without a warning") {
     CHECK(each["ok"].as_bool() == true);
     CHECK(each["warnings"].items().empty());
   }
-  for (const char* lane : {"sim", "llama-cpp", "vllm", "vllm-h200", "dsv4", "glm53", "qwen38"}) shipped(lane);
+  for (const char* lane :
+       {"sim", "llama-cpp", "vllm", "vllm-h200", "vllm-h200-kernels", "dsv4", "dsv4-kernels", "glm53", "qwen38"})
+    shipped(lane);
 }
 
 TEST_CASE("what a lane's launcher refused, its profile refuses with the same reason") {
@@ -88,6 +90,14 @@ TEST_CASE("what a lane's launcher refused, its profile refuses with the same rea
            Row{"glm53", {{"PREP_FUSED", "shadow"}}, "it rides on the fused preparation"},
            Row{"glm53", {{"AR_PREFETCH", "1"}, {"MK_PDL", "0"}}, "it starts in the gap"},
            Row{"vllm-h200", {{"GATEFUSE", "2"}}, "GATEFUSE takes one of 0, 1"},
+           Row{"vllm-h200-kernels", {{"ONESHOT", "1"}}, "one GPU has nobody to sum with"},
+           Row{"vllm-h200-kernels", {{"PREP_FUSED", "1"}}, "PREP_FUSED takes one of off, shadow, on"},
+           Row{"vllm-h200-kernels", {{"PREP_FUSED", "on"}, {"SPEC", "ngram"}}, "a power of two of tokens"},
+           Row{"vllm-h200-kernels", {{"TP", "3"}}, "TP takes one of 1, 2, 4, 8"},
+           Row{"dsv4-kernels", {{"MARKOV_TOPK", "64"}}, "MARKOV_TOPK takes one of 0, 512"},
+           Row{"dsv4-kernels", {{"MARKOV_TOPK", "512"}, {"SPEC", "none"}}, "the bias is the drafter's"},
+           Row{"dsv4-kernels", {{"FP8HEAD", "1"}, {"SPEC", "none"}}, "only a drafter's head is copied"},
+           Row{"dsv4-kernels", {{"ONESHOT", "1"}, {"TP", "1"}}, "one GPU has nobody to sum with"},
        }) {
     CHECK_THAT(refused(row.lane, row.knobs), Catch::Contains(row.why));
   }

@@ -1,6 +1,6 @@
 """Puts the kernels bk_topk_select and bk_markov_topk in place of the dense Markov bias of vLLM's DSpark drafter.
 
-Loaded as a vLLM plugin. Nothing changes unless BK_MARKOV_TOPK is 1. A draft position then keeps its 512 best tokens and gives the
+Loaded as a vLLM plugin. Nothing changes unless BK_MARKOV_TOPK is 512 (or 1). A draft position then keeps its 512 best tokens and gives the
 others no chance; that truncated proposal is what the verifier is told of, so what it accepts has the same distribution as before.
 Reduced vocabularies, scaled logits and larger batches take the stock path; whatever fails takes it for the rest of the boot.
 """
@@ -12,7 +12,7 @@ import bk_kernels
 COUNT, RANK = 512, 256
 MAX_BATCH, MAX_ROWS, MAX_VOCABULARY = 64, 1024, 1 << 20
 PREWARM_REQUESTS = (1, 4)
-MODULE = bk_kernels.Module("markov_topk", "BK_MARKOV_TOPK")
+MODULE = bk_kernels.Module("markov_topk", "BK_MARKOV_TOPK", {"": None, "0": None, "1": "on", "512": "on"})
 
 
 class Markov(c.Structure):
@@ -122,6 +122,7 @@ def prepare(speculator, model, ranks, gather):
     opened = []
 
     def open_library():
+        bk_kernels.stays(speculator.vllm_config, shared_workspace=False)
         why = refuse(model, speculator.vocab_size, speculator._d2t_scatter_index is not None)
         if why is not None:
             raise bk_kernels.Disarmed(why)
@@ -137,7 +138,7 @@ def prepare(speculator, model, ranks, gather):
 
 
 def serves(head, requests, steps):
-    return MODULE.armed and head is not None and 1 <= requests <= MAX_BATCH and requests * steps <= MAX_ROWS
+    return head is not None and 1 <= requests <= MAX_BATCH and requests * steps <= MAX_ROWS
 
 
 def choose(speculator, requests, hidden):
@@ -174,7 +175,7 @@ def replacement(stock, gumbel_sample):
         return True
 
     def _sample_sequential(self, num_reqs, head_hidden):
-        if serves(getattr(self, "bk_head", None), num_reqs, self.num_speculative_steps):
+        if MODULE.fits(serves, getattr(self, "bk_head", None), num_reqs, self.num_speculative_steps):
             if MODULE.attempt(run, self, num_reqs, head_hidden):
                 MODULE.say(f"serves the Markov bias (the {COUNT} best of {self.bk_head.vocabulary} tokens)")
                 return

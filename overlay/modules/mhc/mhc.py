@@ -110,9 +110,10 @@ class Kernels:
 
     def open(self, layer, config):
         """For models of such layers, or a disarm."""
-        why = refuse(layer, config)
+        why = refuse(layer)
         if why is not None:
             raise bk_kernels.Disarmed(why)
+        bk_kernels.stays(config, shared_workspace=True)
         so = bk_kernels.library()
         so.bk_mhc_workspace_bytes.restype = c.c_size_t
         self.ops = make_ops(so)
@@ -172,11 +173,9 @@ def expected_post(x, y, post, comb):
     return post.double().unsqueeze(-1) * y.double().unsqueeze(1) + comb.double().transpose(1, 2) @ x.double()
 
 
-def refuse(layer, config):
+def refuse(layer):
     """Why a model keeps the stock path, or None."""
     fn = layer.hc_attn_fn
-    if config.parallel_config.use_ubatching:
-        return "with micro-batches, launches that share a workspace are not ordered"
     if layer.hc_mult != STREAMS or layer.hc_sinkhorn_iters != ROUNDS or layer.hc_post_alpha != POST_SCALE:
         return f"{layer.hc_mult} streams, {layer.hc_sinkhorn_iters} rounds, factor {layer.hc_post_alpha}"
     if {layer.hc_eps, layer.rms_norm_eps, layer.attn_norm.variance_epsilon, layer.ffn_norm.variance_epsilon} != {EPS}:
@@ -188,71 +187,69 @@ def refuse(layer, config):
 
 def streams(kernels, x):
     """Whether a tensor is a residual that the kernels serve."""
-    return (MODULE.armed and kernels.hidden is not None and bk_kernels.plain(x, "bfloat16", 3) and x.shape[1] == STREAMS
+    return (kernels.hidden is not None and bk_kernels.plain(x, "bfloat16", 3) and x.shape[1] == STREAMS
             and x.shape[2] == kernels.hidden and 1 <= x.shape[0] <= MAX_TOKENS)
 
 
-def mixed(post, comb):
-    return bk_kernels.plain(comb, "float32", 3) and post.is_contiguous() and post.data_ptr() % 16 == 0
+def projected(kernels, x, fn, scale, base, mixes, constants):
+    """Whether a projection of the residual and its constants are those of the kernels."""
+    return (streams(kernels, x) and constants in ((EPS, EPS), (EPS, EPS, EPS, POST_SCALE, ROUNDS)) and bk_kernels.plain(fn, "float32", 2)
+            and tuple(fn.shape) == (mixes, STREAMS * kernels.hidden) and bk_kernels.numbers(base, "float32", mixes)
+            and bk_kernels.numbers(scale, "float32", 3 if mixes == MIXES else 1))
 
 
-def projected(fn, norm, norm_eps, *constants):
-    """Whether fn, norm and a call's constants are those of the kernels."""
-    return (constants == (EPS, EPS, EPS, POST_SCALE, ROUNDS) and bk_kernels.plain(fn, "float32", 2)
-            and (norm is None or (norm_eps == EPS and bk_kernels.plain(norm, "bfloat16", 1))))
+def normed(kernels, norm, norm_eps):
+    return norm is None or (norm_eps == EPS and bk_kernels.plain(norm, "bfloat16", 1) and norm.shape[0] == kernels.hidden)
+
+
+def mixed(kernels, x, y, post, comb):
+    """Whether a layer's output and the factors that join it to the residual are what the kernels take."""
+    tokens = x.shape[0]
+    return (streams(kernels, x) and bk_kernels.plain(y, "bfloat16", 2) and tuple(y.shape) == (tokens, kernels.hidden)
+            and bk_kernels.numbers(post, "float32", tokens * STREAMS) and post.data_ptr() % 16 == 0
+            and bk_kernels.plain(comb, "float32", 3) and tuple(comb.shape) == (tokens, STREAMS, STREAMS))
 
 
 def replacements(kernels, stock_pre, stock_post, stock_post_pre, stock_head):
     """The four functions that stand in for vLLM's, of the same signatures."""
 
-    def served():
-        MODULE.say(f"serves hyper-connections ({STREAMS} streams of {kernels.hidden})")
+    def run(fits, act, *args):
+        made = MODULE.attempt(act, *args) if MODULE.fits(fits) else None
+        if made is not None:
+            MODULE.say(f"serves hyper-connections ({STREAMS} streams of {kernels.hidden})")
+        return made
 
     def mhc_pre(residual, fn, hc_scale, hc_base, rms_eps, hc_pre_eps, hc_sinkhorn_eps, hc_post_mult_value, sinkhorn_repeat,
                 n_splits=1, norm_weight=None, norm_eps=1e-6):
-        made = None
-        if streams(kernels, residual) and projected(fn, norm_weight, norm_eps, rms_eps, hc_pre_eps, hc_sinkhorn_eps,
-                                                    hc_post_mult_value, sinkhorn_repeat):
-            made = MODULE.attempt(kernels.pre, residual, fn, hc_scale, hc_base, norm_weight)
+        constants = (rms_eps, hc_pre_eps, hc_sinkhorn_eps, hc_post_mult_value, sinkhorn_repeat)
+        made = run(lambda: projected(kernels, residual, fn, hc_scale, hc_base, MIXES, constants) and normed(kernels, norm_weight, norm_eps),
+                   kernels.pre, residual, fn, hc_scale, hc_base, norm_weight)
         if made is None:
-            return stock_pre(residual, fn, hc_scale, hc_base, rms_eps, hc_pre_eps, hc_sinkhorn_eps, hc_post_mult_value,
-                             sinkhorn_repeat, n_splits, norm_weight, norm_eps)
-        served()
+            return stock_pre(residual, fn, hc_scale, hc_base, *constants, n_splits, norm_weight, norm_eps)
         post, comb, layer_in = made
         return post.unsqueeze(-1), comb, layer_in
 
     def mhc_post(x, residual, post_layer_mix, comb_res_mix):
-        out = None
-        if streams(kernels, residual) and bk_kernels.plain(x, "bfloat16", 2) and mixed(post_layer_mix, comb_res_mix):
-            out = MODULE.attempt(kernels.post, residual, x, post_layer_mix, comb_res_mix)
-        if out is None:
-            return stock_post(x, residual, post_layer_mix, comb_res_mix)
-        served()
-        return out
+        out = run(lambda: mixed(kernels, residual, x, post_layer_mix, comb_res_mix), kernels.post, residual, x, post_layer_mix, comb_res_mix)
+        return stock_post(x, residual, post_layer_mix, comb_res_mix) if out is None else out
 
     def mhc_fused_post_pre(x, residual, post_layer_mix, comb_res_mix, fn, hc_scale, hc_base, rms_eps, hc_pre_eps,
                            hc_sinkhorn_eps, hc_post_mult_value, sinkhorn_repeat, n_splits=1, tile_n=1, norm_weight=None,
                            norm_eps=1e-6):
-        made = None
-        if (streams(kernels, residual) and bk_kernels.plain(x, "bfloat16", 2) and mixed(post_layer_mix, comb_res_mix)
-                and projected(fn, norm_weight, norm_eps, rms_eps, hc_pre_eps, hc_sinkhorn_eps, hc_post_mult_value,
-                              sinkhorn_repeat)):
-            made = MODULE.attempt(kernels.post_pre, residual, x, post_layer_mix, comb_res_mix, fn, hc_scale, hc_base, norm_weight)
+        constants = (rms_eps, hc_pre_eps, hc_sinkhorn_eps, hc_post_mult_value, sinkhorn_repeat)
+        made = run(lambda: mixed(kernels, residual, x, post_layer_mix, comb_res_mix) and normed(kernels, norm_weight, norm_eps)
+                   and projected(kernels, residual, fn, hc_scale, hc_base, MIXES, constants),
+                   kernels.post_pre, residual, x, post_layer_mix, comb_res_mix, fn, hc_scale, hc_base, norm_weight)
         if made is None:
-            return stock_post_pre(x, residual, post_layer_mix, comb_res_mix, fn, hc_scale, hc_base, rms_eps, hc_pre_eps,
-                                  hc_sinkhorn_eps, hc_post_mult_value, sinkhorn_repeat, n_splits, tile_n, norm_weight, norm_eps)
-        served()
+            return stock_post_pre(x, residual, post_layer_mix, comb_res_mix, fn, hc_scale, hc_base, *constants, n_splits, tile_n,
+                                  norm_weight, norm_eps)
         residual_now, post, comb, layer_in = made
         return residual_now, post.unsqueeze(-1), comb, layer_in
 
     def hc_head(hs_flat, fn, hc_scale, hc_base, rms_eps, hc_eps):
-        out = None
-        if streams(kernels, hs_flat) and (rms_eps, hc_eps) == (EPS, EPS) and bk_kernels.plain(fn, "float32", 2):
-            out = MODULE.attempt(kernels.head, hs_flat, fn, hc_scale, hc_base)
-        if out is None:
-            return stock_head(hs_flat, fn, hc_scale, hc_base, rms_eps, hc_eps)
-        served()
-        return out
+        out = run(lambda: projected(kernels, hs_flat, fn, hc_scale, hc_base, STREAMS, (rms_eps, hc_eps)),
+                  kernels.head, hs_flat, fn, hc_scale, hc_base)
+        return stock_head(hs_flat, fn, hc_scale, hc_base, rms_eps, hc_eps) if out is None else out
 
     return mhc_pre, mhc_post, mhc_fused_post_pre, hc_head
 

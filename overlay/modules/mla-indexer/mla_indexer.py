@@ -86,12 +86,11 @@ class Kernel:
 
 
 def serves(kernel, positions, q, cos_sin, weight, scales, use_fp4):
-    return (MODULE.armed and kernel.ready and not use_fp4 and scales == SCALES and bk_kernels.plain(q, "bfloat16", 3)
-            and tuple(q.shape[1:]) == (HEADS, DIM) and 1 <= q.shape[0] <= MAX_TOKENS and positions.shape[0] == q.shape[0]
-            and str(positions.dtype) == "torch.int64" and positions.is_contiguous()
-            and bk_kernels.plain(cos_sin, "float32", 2) and cos_sin.shape[1] == ROPE
-            and str(weight.dtype) in ("torch.float32", "torch.bfloat16") and weight.is_contiguous()
-            and tuple(weight.shape) == (q.shape[0], HEADS))
+    return (kernel.ready and not use_fp4 and scales == SCALES and bk_kernels.plain(q, "bfloat16", 3)
+            and tuple(q.shape[1:]) == (HEADS, DIM) and 1 <= q.shape[0] <= MAX_TOKENS
+            and bk_kernels.numbers(positions, "int64", q.shape[0])
+            and bk_kernels.plain(cos_sin, "float32", 2) and cos_sin.shape[1] == ROPE and tuple(weight.shape) == (q.shape[0], HEADS)
+            and any(bk_kernels.numbers(weight, kind, q.shape[0] * HEADS) for kind in ("float32", "bfloat16")))
 
 
 def replacement(kernel, stock):
@@ -101,7 +100,7 @@ def replacement(kernel, stock):
                                    index_weights_head_scale, use_fp4=False):
         made = None
         scales = (index_weights_softmax_scale, index_weights_head_scale)
-        if serves(kernel, positions, index_q, index_q_cos_sin_cache, index_weights, scales, use_fp4):
+        if MODULE.fits(serves, kernel, positions, index_q, index_q_cos_sin_cache, index_weights, scales, use_fp4):
             made = MODULE.attempt(kernel.op, positions, index_q, index_q_cos_sin_cache, index_weights)
         if made is None:
             return stock(positions, index_q, index_q_cos_sin_cache, index_weights, *scales, use_fp4=use_fp4)

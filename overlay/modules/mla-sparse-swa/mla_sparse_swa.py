@@ -9,7 +9,7 @@ import ctypes as c
 import bk_kernels
 
 WINDOW, PAGE = 128, 64
-MODULE = bk_kernels.Module("mla_sparse_swa", "BK_MLA_SPARSE_SWA")
+MODULE = bk_kernels.Module("mla_sparse_swa", "BK_MLA_SPARSE_SWA", alone=True)  # its lists are the stock ones
 
 
 class Windows(c.Structure):
@@ -97,26 +97,25 @@ class Launcher:
         return lambda *args, **kwargs: self.launch(grid, args, kwargs)
 
     def launch(self, grid, args, kwargs):
-        if MODULE.armed and self.kernel.ready and self.served(grid[0], *args, **kwargs):
-            return None
-        return self.stock[grid](*args, **kwargs)
+        job = MODULE.attempt(self.job, grid, *args, **kwargs) if self.kernel.ready else None
+        if job is None or not MODULE.attempt(self.run, job):
+            return self.stock[grid](*args, **kwargs)
+        MODULE.say(f"serves {'window lists' if self.causal else 'lists of draft blocks'}")
+        return None
 
-    def served(self, tokens, slots, slots_stride, lengths, window, *rest, token_offset, TRITON_BLOCK_SIZE):
-        """Whether the kernel took the call. The lists that end with the block have their width as one more argument."""
-        list_width, rest = (window, rest) if self.causal else (rest[0], rest[1:])
+    def job(self, grid, slots, slots_stride, lengths, window, *rest, token_offset, TRITON_BLOCK_SIZE):
+        """The operator's arguments, or None for a call that keeps the stock path. The lists that end with the block have their width
+        as one more argument."""
+        tokens, (list_width, rest) = grid[0], (window, rest) if self.causal else (rest[0], rest[1:])
         query_start, seq_lens, token_rows, valid, table, table_stride, page = rest
         if (window != WINDOW or page != PAGE or tokens < 1 or table_stride != table.stride(0) or slots_stride != slots.stride(0)
-                or not words(slots, lengths, query_start, seq_lens, token_rows, table) or str(valid.dtype) != "torch.bool"):
-            return False
+                or list_width > slots.shape[-1] or not words(slots, lengths, query_start, seq_lens, token_rows, table)
+                or str(valid.dtype) != "torch.bool" or not valid.is_cuda or valid.stride(-1) != 1):
+            return None
+        return slots, lengths, query_start, seq_lens, token_rows, valid, table, token_offset, tokens, list_width, self.causal
 
-        def run():
-            self.kernel.op(slots, lengths, query_start, seq_lens, token_rows, valid, table, token_offset, tokens, list_width,
-                           self.causal)
-            return True
-
-        if not MODULE.attempt(run):
-            return False
-        MODULE.say(f"serves {'window lists' if self.causal else 'lists of draft blocks'}")
+    def run(self, job):
+        self.kernel.op(*job)
         return True
 
 

@@ -64,25 +64,40 @@ def prepare(gate, so, op):
     return workspace
 
 
+def serves(gate, x):
+    return (gate.bk_workspace is not None and str(gate.out_dtype) == "torch.float32" and bk_kernels.plain(gate.weight, "bfloat16", 2)
+            and x.dim() == 2 and str(x.dtype) == "torch.bfloat16" and x.is_cuda and 1 <= x.shape[0] <= MAX_TOKENS
+            and x.shape[1] == gate.weight.shape[1] and x.stride(1) == 1 and x.stride(0) % 8 == 0 and x.data_ptr() % 16 == 0)
+
+
 def arm():
     import torch
+    from vllm.config import get_current_vllm_config
     from vllm.model_executor.layers.fused_moe.router.gate_linear import GateLinear
 
-    so = bk_kernels.library()
-    op = make_op(so)
-    stock_init, stock_forward = GateLinear.__init__, GateLinear.forward
+    stock_init, stock_forward, opened = GateLinear.__init__, GateLinear.forward, []
+
+    def open_gate(gate):
+        why = refuse(gate)
+        if why is not None:
+            MODULE.say(f"a gate keeps the stock path: {why}")
+            return
+        bk_kernels.stays(get_current_vllm_config(), shared_workspace=True)
+        if not opened:
+            so = bk_kernels.library()
+            opened.append((so, make_op(so)))
+        gate.bk_workspace = prepare(gate, *opened[0])
 
     def init(self, *args, **kwargs):
         stock_init(self, *args, **kwargs)
-        why = refuse(self)
-        self.bk_workspace = MODULE.attempt(prepare, self, so, op) if why is None else None
-        if why is not None:
-            MODULE.say(f"a gate keeps the stock path: {why}")
+        self.bk_workspace = None
+        MODULE.prepare(open_gate, self)
 
     def forward(self, x):
-        served = (self.bk_workspace is not None and MODULE.armed and self.out_dtype == torch.float32 and x.dim() == 2
-                  and x.dtype == torch.bfloat16 and 1 <= x.shape[0] <= MAX_TOKENS and x.stride(1) == 1 and x.stride(0) % 8 == 0)
-        logits = MODULE.attempt(op, x, self.weight, self.bk_workspace) if served else None
+        # A compiled model would keep what it saw while it was traced, whatever the number of tokens.
+        if torch.compiler.is_compiling() or not MODULE.fits(serves, self, x):
+            return stock_forward(self, x)
+        logits = MODULE.attempt(opened[0][1], x, self.weight, self.bk_workspace)
         if logits is None:
             return stock_forward(self, x)
         MODULE.say(f"serves the gate ({self.weight.shape[1]} by {self.weight.shape[0]} experts)")

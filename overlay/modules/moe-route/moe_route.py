@@ -28,44 +28,51 @@ class Route(c.Structure):
 class Router:
     """The kernel for the gate of one layer."""
 
-    def __init__(self, so, weight, top_k, scoring, renormalise):
+    def __init__(self, so, runner):
         import torch
 
-        self.so, self.torch = so, torch
-        self.weight, self.top_k, self.scoring, self.renormalise = weight, top_k, scoring, renormalise
+        self.so, self.torch, self.runner, self.gate = so, torch, runner, runner.gate
+        router, weight = runner.router, runner.gate.weight
+        self.shape, self.top_k, self.renormalise = tuple(weight.shape), router.top_k, router.renormalize
+        self.scoring = SCORING[router.scoring_func]
         so.bk_moe_workspace_bytes.restype = c.c_size_t
         size = so.bk_moe_workspace_bytes(weight.shape[0])
         # Of its own: layers may run on several streams. Captured graphs keep its address, so it is never made anew.
         self.workspace = torch.full((size,), 255, dtype=torch.uint8, device=weight.device)
 
     def serves(self, x):
-        return (MODULE.armed and x.dim() == 2 and 1 <= x.shape[0] <= MAX_TOKENS and x.dtype == self.torch.bfloat16
+        """Whether this call's logits would go to the top-k of these very tokens, and nowhere else, and the kernel takes both."""
+        runner, weight = self.runner, self.gate.weight
+        alone = not (runner.routed_experts.quant_method.is_monolithic or runner.do_naive_dispatch_combine) and runner.moe_config.pcp_size == 1
+        return (alone and tuple(weight.shape) == self.shape and bk_kernels.plain(weight, "bfloat16", 2) and x.dim() == 2
+                and 1 <= x.shape[0] <= MAX_TOKENS and x.shape[1] == self.shape[1] and x.dtype == self.torch.bfloat16 and x.is_cuda
                 and x.stride(1) == 1 and x.stride(0) % 8 == 0 and x.data_ptr() % 16 == 0)
 
     def __call__(self, x, weight=None):
-        torch, w = self.torch, self.weight if weight is None else weight
+        torch, w = self.torch, self.gate.weight if weight is None else weight
         weights = torch.empty((x.shape[0], self.top_k), dtype=torch.float32, device=x.device)
         ids = torch.empty((x.shape[0], self.top_k), dtype=torch.int32, device=x.device)
         gate = Gate(x.data_ptr(), w.data_ptr(), None, self.workspace.data_ptr(), x.stride(0), x.shape[0], w.shape[0], w.shape[1])
         route = Route(None, weights.data_ptr(), ids.data_ptr(), self.scoring, self.top_k, int(self.renormalise), 1.0)
-        stream = c.c_void_p(torch.cuda.current_stream(x.device).cuda_stream)
-        bk_kernels.check(self.so.bk_moe_route(c.byref(gate), c.byref(route), stream), "bk_moe_route")
+        bk_kernels.launch(self.so, "bk_moe_route", x.device, gate, route)
         return weights, ids
 
     def prewarm(self):
         """Runs every kernel variant once, outside any capture, on numbers of its own, and compares with torch."""
-        torch, (experts, hidden) = self.torch, self.weight.shape
-        draw = torch.Generator(device=self.weight.device).manual_seed(1)
-        w = torch.randn(experts, hidden, generator=draw, device=self.weight.device).mul_(hidden**-0.5).bfloat16()
+        torch, (experts, hidden) = self.torch, self.shape
+        draw = torch.Generator(device=self.workspace.device).manual_seed(1)
+        w = torch.randn(experts, hidden, generator=draw, device=self.workspace.device).mul_(hidden**-0.5).bfloat16()
         for tokens in PREWARM_TOKENS:
             x = torch.randn(tokens, hidden, generator=draw, device=w.device).bfloat16()
             got, ids = self(x, w)
             logits = x.float() @ w.float().T
             score = torch.softmax(logits, -1) if self.scoring == 1 else torch.sigmoid(logits)
-            want = torch.topk(score, self.top_k, -1).values
-            if self.renormalise:
-                want = want / want.sum(-1, keepdim=True)
-            if not torch.allclose(got, want, atol=2e-3) or ids.min() < 0 or ids.max() >= experts:
+            right = bool(((ids >= 0) & (ids < experts)).all()) and bool((ids.sort(-1).values.diff(dim=-1) > 0).all())
+            if right:
+                best, chosen = torch.topk(score, self.top_k, -1).values, score.gather(1, ids.long())
+                want = chosen / chosen.sum(-1, keepdim=True) if self.renormalise else chosen
+                right = torch.allclose(chosen, best, atol=2e-3) and torch.allclose(got, want, atol=2e-3)
+            if not right:
                 raise bk_kernels.Disarmed(f"the prewarm with {tokens} tokens does not agree with torch")
 
 
@@ -90,32 +97,33 @@ PREWARMED = set()
 def put_in(runner, so):
     """Replaces the gate and the choice of one layer."""
     gate, router = runner.gate, runner.router
-    fused = Router(so, gate.weight, router.top_k, SCORING[router.scoring_func], router.renormalize)
-    shape = (tuple(gate.weight.shape), router.top_k, router.scoring_func, router.renormalize)
-    if shape not in PREWARMED:
+    fused = Router(so, runner)
+    kind = (fused.shape, router.top_k, router.scoring_func, router.renormalize)
+    if kind not in PREWARMED:
         fused.prewarm()
-        PREWARMED.add(shape)
+        PREWARMED.add(kind)
     stock_gate, stock_route = gate.forward, router._compute_routing
     seen = []  # the input whose logits were left out
 
     def gate_forward(x, *args, **kwargs):
         seen.clear()
-        if args or kwargs or not fused.serves(x):
+        if args or kwargs or not MODULE.fits(fused.serves, x):
             return stock_gate(x, *args, **kwargs)
         seen.append(x)
-        return x.new_empty((x.shape[0], gate.weight.shape[0])), None
+        return x.new_empty((x.shape[0], fused.shape[0])), None
 
     def compute_routing(hidden_states, router_logits, indices_type, *, input_ids=None):
         left_out = seen.pop() if seen else None
         if left_out is None:
             return stock_route(hidden_states, router_logits, indices_type, input_ids=input_ids)
-        routed = None
-        if hidden_states.data_ptr() == left_out.data_ptr() and hidden_states.shape == left_out.shape:
-            routed = MODULE.attempt(fused, hidden_states)
+        if hidden_states.shape != left_out.shape:
+            raise RuntimeError(f"moe_route: the gate saw {tuple(left_out.shape)} and the router {tuple(hidden_states.shape)}: "
+                               f"boot with BK_MOE_ROUTE=0")
+        routed = MODULE.attempt(fused, hidden_states) if hidden_states.data_ptr() == left_out.data_ptr() else None
         if routed is None:
             logits, _ = stock_gate(left_out)
             return stock_route(hidden_states, logits, indices_type, input_ids=input_ids)
-        MODULE.say(f"serves gate and top-k ({shape[0][1]} by {shape[0][0]} experts, top {shape[1]}, {shape[2]})")
+        MODULE.say(f"serves gate and top-k ({fused.shape[1]} by {fused.shape[0]} experts, top {fused.top_k}, {router.scoring_func})")
         weights, ids = routed
         return weights, ids if indices_type is None else ids.to(indices_type)
 
@@ -123,21 +131,26 @@ def put_in(runner, so):
 
 
 def arm():
+    from vllm.config import get_current_vllm_config
     from vllm.model_executor.layers.fused_moe.router.fused_topk_router import FusedTopKRouter
     from vllm.model_executor.layers.fused_moe.runner.moe_runner import MoERunner
 
-    so = bk_kernels.library()
-    stock_init = MoERunner.__init__
+    stock_init, opened = MoERunner.__init__, []
+
+    def open_layer(runner):
+        why = refuse(runner, FusedTopKRouter)
+        if why is not None:
+            MODULE.say(f"a layer keeps the stock path: {why}")
+            return
+        bk_kernels.stays(get_current_vllm_config(), shared_workspace=True)
+        if not opened:
+            opened.append(bk_kernels.library())
+        put_in(runner, opened[0])
 
     def init(self, *args, **kwargs):
         stock_init(self, *args, **kwargs)
-        if self.gate is None or not MODULE.armed:
-            return
-        why = refuse(self, FusedTopKRouter)
-        if why is not None:
-            MODULE.say(f"a layer keeps the stock path: {why}")
-        else:
-            MODULE.attempt(put_in, self, so)
+        if self.gate is not None:
+            MODULE.prepare(open_layer, self)
 
     MoERunner.__init__ = init
     MODULE.say("armed")

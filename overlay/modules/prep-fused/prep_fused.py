@@ -12,7 +12,7 @@ import bk_kernels
 MAX_GROUPS, MAX_REQUESTS, MAX_QUERY = 7, 256, 64
 BUFFERS, SELF_CHECK_STEPS = 4, 64
 MODULE = bk_kernels.Module("prep_fused", "BK_PREP_FUSED",
-                           {"": None, "0": None, "off": None, "shadow": "shadow", "1": "on", "on": "on"})
+                           {"": None, "0": None, "off": None, "shadow": "shadow", "1": "on", "on": "on"}, alone=True)  # its numbers are the stock ones
 
 
 class PrepGroup(c.Structure):

@@ -12,7 +12,7 @@ import bk_kernels
 MAX_ROWS, MAX_HIDDEN = 32, 4096
 PREWARM_ROWS = (1, 6, 8, 9, 16, 17, 32)
 CHECKED = 1024  # of the vocabulary, at either end
-MODULE = bk_kernels.Module("spec_fp8_head", "BK_SPEC_FP8_HEAD")
+MODULE = bk_kernels.Module("spec_fp8_head", "BK_SPEC_FP8_HEAD", alone=True)  # the ranks share the logits, and verify what is drafted
 
 
 class Head(c.Structure):
@@ -81,7 +81,7 @@ class Copy:
                     raise bk_kernels.Disarmed(f"the prewarm with {rows} rows does not agree with torch")
 
     def serves(self, x):
-        return (MODULE.armed and str(x.dtype) == "torch.bfloat16" and x.dim() == 2 and 1 <= x.shape[0] <= MAX_ROWS
+        return (str(x.dtype) == "torch.bfloat16" and x.is_cuda and x.dim() == 2 and 1 <= x.shape[0] <= MAX_ROWS
                 and x.shape[1] == self.shape[1] and x.stride(1) == 1 and x.stride(0) % 8 == 0 and x.data_ptr() % 16 == 0)
 
     def __call__(self, x, fp32):
@@ -115,7 +115,8 @@ def put_in(processor, copies):
         copy = copies.get(id(lm_head))
         kind = str(processor.head_dtype or hidden_states.dtype)
         logits = None
-        if copy is not None and embedding_bias is None and kind in ("torch.bfloat16", "torch.float32") and copy.serves(hidden_states):
+        fits = copy is not None and embedding_bias is None and kind in ("torch.bfloat16", "torch.float32")
+        if fits and MODULE.fits(copy.serves, hidden_states):
             logits = MODULE.attempt(copy, hidden_states, kind == "torch.float32")
         if logits is None:
             return stock(lm_head, hidden_states, embedding_bias)
@@ -147,17 +148,18 @@ def arm():
 
     opened = []
 
-    def prepare_model(model):
+    def prepare_model(drafter):
+        bk_kernels.stays(drafter.vllm_config, shared_workspace=False)
         if not opened:
             opened.append(make_ops(bk_kernels.library()))
-        prepare(model, opened[0], LogitsProcessor, UnquantizedEmbeddingMethod)
+        prepare(drafter.model, opened[0], LogitsProcessor, UnquantizedEmbeddingMethod)
 
     def after_loading(drafter_class):
         stock_load = drafter_class.load_model
 
         def load_model(self, target_model):
             stock_load(self, target_model)
-            MODULE.attempt(prepare_model, self.model)
+            MODULE.prepare(prepare_model, self)
 
         drafter_class.load_model = load_model
 
