@@ -51,7 +51,7 @@ Check links(const NodeFacts& node) {
   bool ok = true;
   for (const auto& [link, speed] : found) {
     ok = ok && parse_int(speed) == kLinkMbits;
-    texts.push_back(fmt::format("{} {} Mb/s", link, speed));
+    texts.push_back(link + (speed.empty() ? " is down" : fmt::format(" {} Mb/s", speed)));
   }
   return passed_if(ok, join(texts, ", "));
 }
@@ -98,14 +98,19 @@ Check gid_index(const std::vector<NodeFacts>& nodes) {
   for (const NodeFacts& node : nodes) {
     const auto found = family(node, "gid.");
     if (found.empty()) return unknown(node.node + " has no RoCE device");
+    bool usable = false;
     for (const auto& [device, index] : found) {
       if (index == "none") continue;
+      usable = true;
       indices.insert(index);
       texts.push_back(fmt::format("{} {} {}", node.node, device, index));
     }
+    if (!usable) {
+      indices.insert("none");
+      texts.push_back(node.node + " has no RoCE v2 GID with an IPv4 address");
+    }
   }
-  if (indices.empty()) return passed_if(false, "no RoCE v2 GID with an IPv4 address anywhere");
-  return passed_if(indices.size() == 1, join(texts, ", "));
+  return passed_if(indices.size() == 1 && !indices.contains("none"), join(texts, ", "));
 }
 
 }  // namespace

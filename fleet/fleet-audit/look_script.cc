@@ -6,8 +6,19 @@ const char* const kLookScript = R"sh(
 unit=$1; root=$2
 value() { [ -r "$root$2" ] && printf '%s=%s\n' "$1" "$(head -c 400 "$root$2" | tr '\n' ' ')"; }
 value proactiveness /proc/sys/vm/compaction_proactiveness
-persisted=$(cat "$root"/etc/sysctl.conf "$root"/etc/sysctl.d/*.conf "$root"/usr/lib/sysctl.d/*.conf 2>/dev/null |
-  sed -n 's/^ *vm[./]compaction_proactiveness *= *\([0-9]*\).*/\1/p' | tail -n 1)
+tab=$(printf '\t')
+# As at a boot: of files with one name the first folder's holds, they are read in the order of their names, and the last
+# line wins. systemd reads /etc/sysctl.conf only where a link in sysctl.d leads to it.
+persisted=$(
+  for dir in etc run usr/local/lib usr/lib lib; do
+    for file in "$root/$dir"/sysctl.d/*.conf; do [ ! -e "$file" ] || printf '%s\t%s\n' "${file##*/}" "$file"; done
+  done | LC_ALL=C sort -s -u -t "$tab" -k 1,1 | cut -f 2- | {
+    cat
+    [ -d "$root/usr/lib/systemd" ] || echo "$root/etc/sysctl.conf"
+  } | while IFS= read -r file; do
+    sed -n 's/^[[:blank:]]*-\{0,1\}vm[./]compaction_proactiveness[[:blank:]]*=[[:blank:]]*\([0-9]*\).*/\1/p' "$file" 2>/dev/null
+  done | tail -n 1
+)
 printf 'persisted=%s\n' "${persisted:-no}"
 value thp_enabled /sys/kernel/mm/transparent_hugepage/enabled
 value thp_defrag /sys/kernel/mm/transparent_hugepage/defrag

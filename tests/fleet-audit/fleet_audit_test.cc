@@ -80,9 +80,9 @@ TEST_CASE("each rule fails on its own value, and is unknown without one") {
   for (const Row& row :
        {Row{"compaction.proactiveness", "proactiveness", "20"}, Row{"compaction.persisted", "persisted", "no"},
         Row{"compaction.persisted", "persisted", "20"}, Row{"link.speed", "link.enp1s0np0", "100000"},
-        Row{"link.speed", "link.enp1s0np0", "-1"}, Row{"clock.cap", "clock_unit", "disabled"},
-        Row{"clock.sm", "sm_mhz", "3003,2200"}, Row{"memory.order10", "order10", "0"},
-        Row{"containers.leftovers", "leftovers.docker", "old-head"}}) {
+        Row{"link.speed", "link.enp1s0np0", "-1"}, Row{"link.speed", "link.enp1s0np0", ""},
+        Row{"clock.cap", "clock_unit", "disabled"}, Row{"clock.sm", "sm_mhz", "3003,2200"},
+        Row{"memory.order10", "order10", "0"}, Row{"containers.leftovers", "leftovers.docker", "old-head"}}) {
     INFO(row.rule << " " << row.bad);
     auto nodes = fleet();
     nodes[2].values[row.key] = row.bad;
@@ -99,6 +99,10 @@ TEST_CASE("the GID index has to be one number for the fleet") {
   const Check differs = check_of(check_fleet(nodes, 2000), "roce.gid_index", "");
   CHECK(differs.status == Status::kFail);
   CHECK(differs.what == "n0 rocep1s0 3, n1 rocep1s0 3, n2 rocep1s0 3, n3 rocep1s0 5");
+  nodes[3].values["gid.rocep1s0"] = "none";
+  const Check without = check_of(check_fleet(nodes, 2000), "roce.gid_index", "");
+  CHECK(without.status == Status::kFail);
+  CHECK_THAT(without.what, Catch::EndsWith("n3 has no RoCE v2 GID with an IPv4 address"));
   for (NodeFacts& each : nodes) each.values["gid.rocep1s0"] = "none";
   CHECK(check_of(check_fleet(nodes, 2000), "roce.gid_index", "").status == Status::kFail);
   nodes[1].values.erase("gid.rocep1s0");
@@ -138,6 +142,35 @@ TEST_CASE("the look reads a node's files") {
     CHECK(facts.values.at(key) == value);
   }
   CHECK(facts.values.at("kcompactd_s") == "4");
+}
+
+TEST_CASE("what is persisted is what a boot would set") {
+  struct Case {
+    std::map<std::string, std::string> files;
+    const char* persisted;
+  };
+  const std::string zero = "vm.compaction_proactiveness=0\n", twenty = "vm.compaction_proactiveness = 20\n";
+  const Case kCases[] = {
+      {{}, "no"},
+      {{{"etc/sysctl.d/90-a.conf", zero}, {"usr/lib/sysctl.d/50-vendor.conf", twenty}}, "0"},
+      {{{"etc/sysctl.d/10-a.conf", zero}, {"usr/lib/sysctl.d/50-vendor.conf", twenty}}, "20"},
+      {{{"etc/sysctl.d/50-x.conf", zero}, {"usr/lib/sysctl.d/50-x.conf", twenty}}, "0"},
+      {{{"etc/sysctl.d/50-x.conf", ""}, {"usr/lib/sysctl.d/50-x.conf", zero}}, "no"},
+      {{{"run/sysctl.d/50-x.conf", zero}}, "0"},
+      {{{"etc/sysctl.d/a b.conf", "\t-vm/compaction_proactiveness\t=\t0\n"}}, "0"},
+      {{{"etc/sysctl.d/a.conf", "#" + zero + ";" + zero}}, "no"},
+      {{{"etc/sysctl.d/a.conf", zero}, {"etc/sysctl.conf", twenty}}, "20"},
+      {{{"etc/sysctl.conf", zero}, {"usr/lib/systemd/systemd", ""}}, "no"},
+  };
+  for (const Case& each : kCases) {
+    const Tree tree;
+    tree.put("etc/hostname", "n\n");
+    for (const auto& [path, text] : each.files) tree.put(path, text);
+    const auto text = look("local", "no-such.service", tree.root());
+    REQUIRE(text);
+    INFO(*text);
+    CHECK(read_facts("local", *text).values.at("persisted") == each.persisted);
+  }
 }
 
 TEST_CASE("exit codes: 1 for a failure, 4 for what cannot be read, and no node twice") {
