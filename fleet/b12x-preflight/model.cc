@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <optional>
+#include <vector>
 
 #include "base/text.h"
 
@@ -54,6 +57,35 @@ Result<std::optional<Found>> find_in_places(const Json& config, const std::array
   return first;
 }
 
+/// The width that a tensor of one expert shows; nothing when it is another matrix.
+std::optional<std::int64_t> width_of(std::string_view stem, const std::vector<Json>& dimensions) {
+  const auto rows = dimensions[0].as_int();
+  if (!rows || *rows < 1) return {};
+  for (const char* end : {".up_proj", ".gate_proj", ".w1", ".w3"}) {
+    if (stem.ends_with(end)) return rows;
+  }
+  if (stem.ends_with(".gate_up_proj") && *rows % 2 == 0) return *rows / 2;
+  return {};
+}
+
+/// The number behind ".experts."; -1: none.
+std::int64_t expert_of(std::string_view name) {
+  constexpr std::string_view kMark = ".experts.";
+  const std::string_view rest = name.substr(name.find(kMark) + kMark.size());
+  return parse_int(rest.substr(0, rest.find('.'))).value_or(-1);
+}
+
+Status compare_fused(const Shape& shape, const std::string& name, const std::vector<Json>& dimensions) {
+  const std::int64_t both = 2 * shape.intermediate;
+  if (dimensions[0].as_int() != shape.experts) {
+    return fail(Errc::kMismatch, fmt::format("config.json says {} {}, but {} holds {}", shape.experts_key,
+                                             shape.experts, name, dimensions[0].as_int().value_or(0)));
+  }
+  if (dimensions[1].as_int() == both || dimensions[2].as_int() == both) return {};
+  return fail(Errc::kMismatch, fmt::format("config.json says {} {}, but no dimension of {} is twice that",
+                                           shape.intermediate_key, shape.intermediate, name));
+}
+
 }  // namespace
 
 Result<Shape> shape_of(const Json& config) {
@@ -66,21 +98,29 @@ Result<Shape> shape_of(const Json& config) {
     BK_ASSIGN(width, find_in_places(config, std::array{"intermediate_size"}));
   }
   if (!width) return fail(Errc::kParse, "no moe_intermediate_size, expert_intermediate_size or intermediate_size");
-  return Shape{width->value, experts->value, width->place, width->key};
+  return Shape{width->value, experts->value, width->place, width->key, experts->key};
 }
 
-std::optional<ExpertTensor> expert_tensor(const Json& header) {
+Status compare_header(const Shape& shape, const Json& header, Seen& seen) {
   for (const auto& [name, tensor] : header.members()) {
     if (name.find(".experts.") == std::string::npos || name.find("shared_experts") != std::string::npos) continue;
-    const auto& shape = tensor["shape"].items();
-    if (!name.ends_with(".weight") || shape.size() != 2) continue;
-    const auto rows = shape[0].as_int();
-    if (!rows || *rows < 1) continue;
-    const std::string_view stem = std::string_view(name).substr(0, name.size() - 7);
-    for (const char* end : {".up_proj", ".gate_proj", ".w1", ".w3"}) {
-      if (stem.ends_with(end)) return ExpertTensor{name, *rows};
+    const auto& dimensions = tensor["shape"].items();
+    std::string_view stem = name;
+    for (const std::string_view end : {".weight", ".weight_packed"}) {
+      if (stem.ends_with(end)) stem.remove_suffix(end.size());
     }
-    if (stem.ends_with(".gate_up_proj") && *rows % 2 == 0) return ExpertTensor{name, *rows / 2};
+    if (dimensions.size() == 3 && stem.ends_with(".gate_up_proj")) {
+      BK_TRY(compare_fused(shape, name, dimensions));
+      ++seen.tensors;
+      continue;
+    }
+    const auto width = dimensions.size() == 2 && stem.size() < name.size() ? width_of(stem, dimensions) : std::nullopt;
+    if (!width) continue;
+    ++seen.tensors;
+    seen.highest_expert = std::max(seen.highest_expert, expert_of(name));
+    if (*width == shape.intermediate) continue;
+    return fail(Errc::kMismatch, fmt::format("config.json says {} {}, but {} has {} rows", shape.intermediate_key,
+                                             shape.intermediate, name, *width));
   }
   return {};
 }

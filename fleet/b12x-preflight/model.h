@@ -1,6 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +14,7 @@ struct Shape {
   std::int64_t experts = 0;       ///< routed experts
   std::string found_in;           ///< the object of config.json that holds them: "" (top), "text_config", …
   std::string intermediate_key;   ///< "moe_intermediate_size", …
+  std::string experts_key;        ///< "n_routed_experts", …
 };
 
 /// Reads the shape of a mixture-of-experts model from config.json; the sizes may sit at the top or in text_config,
@@ -22,15 +22,17 @@ struct Shape {
 /// apply); kParse when the sizes are missing, no positive whole numbers, or two places disagree.
 [[nodiscard]] Result<Shape> shape_of(const Json& config);
 
-/// What the tensors' own headers say of one routed expert.
-struct ExpertTensor {
-  std::string name;
-  std::int64_t intermediate = 0;
+/// What the safetensors files of a model said of its routed experts.
+struct Seen {
+  std::int64_t tensors = 0;          ///< of routed experts, compared with the shape
+  std::int64_t highest_expert = -1;  ///< of tensors that name their expert; -1: none does
 };
 
-/// The routed experts' width in a safetensors header (the JSON at the head of the file): the first dimension of an
-/// up_proj or gate_proj (w1, w3) weight, or half of a gate_up_proj. Nothing when the header names no such tensor.
-[[nodiscard]] std::optional<ExpertTensor> expert_tensor(const Json& header);
+/// Compares every routed expert's tensor that a safetensors header (the JSON at the head of the file) names with the
+/// shape. Of each expert alone: the first dimension of an up_proj or gate_proj (w1, w3) weight, or half of a
+/// gate_up_proj; of all in one tensor, gate_up_proj: the experts, and twice the width in one of its dimensions.
+/// kMismatch naming the first tensor that differs.
+[[nodiscard]] Status compare_header(const Shape& shape, const Json& header, Seen& seen);
 
 /// The header of a safetensors file's first bytes: eight bytes of length, little endian, then JSON. kParse for a
 /// length below 2, above 100 MB (the format's own limit) or beyond the file's `file_bytes`, a cut header, or broken

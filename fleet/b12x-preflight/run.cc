@@ -36,10 +36,15 @@ Json model_json(const Model& model, const Options& options) {
   Json json = Json::object();
   json.set("model", model.name);
   json.set("reason", model.shape ? Json() : Json(model.shape.error().text()));
-  if (!model.shape) return json.set("status", model.shape.error().code == Errc::kUnavailable ? "dense" : "unknown");
+  Json verdicts = Json::array();
+  if (!model.shape) {
+    json.set("status", model.shape.error().code == Errc::kUnavailable ? "dense" : "unknown");
+    for (const char* unread : {"intermediate", "experts", "found_in", "tensors_compared"}) json.set(unread, Json());
+    return json.set("splits", std::move(verdicts));
+  }
   json.set("status", "judged").set("intermediate", model.shape->intermediate).set("experts", model.shape->experts);
   json.set("found_in", model.shape->found_in.empty() ? "config.json" : model.shape->found_in);
-  Json verdicts = Json::array();
+  json.set("tensors_compared", model.seen.tensors);
   for (const Verdict& verdict : judge_all(*model.shape, options.sizes)) verdicts.push(verdict_json(verdict));
   return json.set("splits", std::move(verdicts));
 }
@@ -56,6 +61,7 @@ std::string table_of(const std::vector<Model>& models, const Options& options) {
       if (verdict.corrupting_padding > 0) {
         why += fmt::format("; padding to {} would boot and corrupt", verdict.corrupting_padding);
       }
+      if (model.seen.tensors == 0) why += "; by config.json alone: no expert's tensor was there to compare";
       rows.push_back({model.name, name_of(verdict.split, verdict.size), verdict.serves ? "serves" : "cannot", why});
     }
   }

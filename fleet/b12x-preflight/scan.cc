@@ -47,31 +47,39 @@ std::vector<fs::path> tensor_files(const fs::path& folder) {
 }
 
 /// Every file's header is compared: a folder may mix shards of two conversions.
-Status compare_headers(const Shape& shape, const fs::path& folder) {
+Result<Seen> compare_headers(const Shape& shape, const fs::path& folder) {
+  Seen seen;
   for (const fs::path& file : tensor_files(folder)) {
     BK_ASSIGN(const Json header, read_header(file));
-    const auto tensor = expert_tensor(header);
-    if (!tensor || tensor->intermediate == shape.intermediate) continue;
-    return fail(Errc::kMismatch,
-                fmt::format("config.json says {} {}, but {} has {} rows", shape.intermediate_key, shape.intermediate,
-                            tensor->name, tensor->intermediate),
-                file.filename().string());
+    if (const auto same = compare_header(shape, header, seen); !same)
+      return fail(same.error().code, same.error().what, file.filename().string());
   }
-  return {};
+  if (seen.highest_expert >= 0 && seen.highest_expert + 1 != shape.experts) {
+    return fail(Errc::kMismatch, fmt::format("config.json says {} {}, but the tensors are of experts 0 to {}",
+                                             shape.experts_key, shape.experts, seen.highest_expert));
+  }
+  return seen;
 }
 
-Result<Shape> read_shape(const fs::path& folder) {
-  BK_ASSIGN(const std::string text, read_file(folder / "config.json"));
-  auto config = parse_json(text);
-  if (!config) return fail(config.error().with("config.json"));
-  BK_ASSIGN(Shape shape, shape_of(*config));
-  BK_TRY(compare_headers(shape, folder));
-  return shape;
+void read_shape(const fs::path& folder, Model& model) {
+  const auto read = [&]() -> Result<Shape> {
+    BK_ASSIGN(const std::string text, read_file(folder / "config.json"));
+    auto config = parse_json(text);
+    if (!config) return fail(config.error().with("config.json"));
+    BK_ASSIGN(Shape shape, shape_of(*config));
+    BK_ASSIGN(model.seen, compare_headers(shape, folder));
+    return shape;
+  };
+  model.shape = read();
 }
 
 void collect(const fs::path& folder, const std::string& name, int levels, std::vector<Model>& models) {
   std::error_code error;
-  if (fs::is_regular_file(folder / "config.json", error)) models.push_back({name, read_shape(folder)});
+  if (fs::is_regular_file(folder / "config.json", error)) {
+    models.emplace_back();
+    models.back().name = name;
+    read_shape(folder, models.back());
+  }
   if (levels == 0) return;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     if (!it->is_directory(error)) continue;

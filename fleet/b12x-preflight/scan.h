@@ -12,6 +12,7 @@ namespace bk::b12x {
 struct Model {
   std::string name;  ///< path below the scanned folder; "." for the folder itself
   Result<Shape> shape = fail(Errc::kInternal, "not read");
+  Seen seen;  ///< in its safetensors files
 };
 
 /// The folders at or below `root` (three levels) that hold a config.json, by name. Each shape is read from config.json

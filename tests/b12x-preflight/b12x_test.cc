@@ -38,7 +38,7 @@ TEST_CASE("which splits can serve, and which padding would corrupt") {
   };
   for (const Case& each : kCases) {
     CAPTURE(each.intermediate, each.experts, name_of(each.split, each.size));
-    const Verdict verdict = judge({each.intermediate, each.experts, "", ""}, each.split, each.size);
+    const Verdict verdict = judge({each.intermediate, each.experts, "", "", ""}, each.split, each.size);
     CHECK(verdict.serves == each.serves);
     CHECK(verdict.corrupting_padding == each.padding);
     CHECK(verdict.why == each.why);
@@ -107,17 +107,38 @@ TEST_CASE("safetensors headers") {
   const std::string good = safetensors(tensor("model.layers.3.mlp.experts.0.up_proj.weight", "[640,2048]"));
   const auto header = parse_safetensors_header(good, good.size());
   REQUIRE(header);
-  CHECK(expert_tensor(*header)->intermediate == 640);
-  const auto width = [](const std::string& name, const std::string& shape) {
-    const auto found = expert_tensor(parse_json(tensor(name, shape)).value());
-    return found ? found->intermediate : 0;
+  struct Case {
+    const char* name;
+    const char* shape;
+    std::int64_t compared;  // -1: refused
+    const char* said;
   };
-  CHECK(width("m.experts.0.gate_up_proj.weight", "[1280,2048]") == 640);
-  CHECK(width("m.block_sparse_moe.experts.7.w1.weight", "[14336,4096]") == 14336);
-  CHECK(width("m.experts.0.down_proj.weight", "[2048,640]") == 0);
-  CHECK(width("m.shared_experts.experts.up_proj.weight", "[999,2048]") == 0);
-  CHECK(width("m.mlp.up_proj.weight", "[999,2048]") == 0);
-  CHECK(width("m.experts.0.up_proj.weight", "[640]") == 0);
+  const Shape shape{640, 128, "", "moe_intermediate_size", "num_experts"};
+  const Case kCases[] = {
+      {"model.layers.3.mlp.experts.0.up_proj.weight", "[640,2048]", 1, ""},
+      {"m.experts.0.gate_up_proj.weight", "[1280,2048]", 1, ""},
+      {"m.experts.0.gate_up_proj.weight", "[640,2048]", -1, "m.experts.0.gate_up_proj.weight has 320 rows"},
+      {"m.block_sparse_moe.experts.7.w1.weight", "[768,4096]", -1, "moe_intermediate_size 640, but m.block_sparse"},
+      {"m.experts.0.gate_proj.weight_packed", "[768,256]", -1, "has 768 rows"},
+      {"m.experts.gate_up_proj", "[128,2048,1280]", 1, ""},
+      {"m.experts.gate_up_proj", "[128,1280,2048]", 1, ""},
+      {"m.experts.gate_up_proj", "[64,1280,2048]", -1, "num_experts 128, but m.experts.gate_up_proj holds 64"},
+      {"m.experts.gate_up_proj", "[128,1536,2048]", -1, "no dimension of m.experts.gate_up_proj is twice that"},
+      {"m.experts.0.down_proj.weight", "[2048,640]", 0, ""},
+      {"m.experts.0.up_proj.weight_scale", "[999,1]", 0, ""},
+      {"m.shared_experts.experts.up_proj.weight", "[999,2048]", 0, ""},
+      {"m.mlp.up_proj.weight", "[999,2048]", 0, ""},
+      {"m.experts.0.up_proj.weight", "[999]", 0, ""},
+  };
+  for (const Case& each : kCases) {
+    CAPTURE(each.name, each.shape);
+    Seen seen;
+    const auto same = compare_header(shape, parse_json(tensor(each.name, each.shape)).value(), seen);
+    CHECK(same.has_value() == (each.compared >= 0));
+    if (same) CHECK(seen.tensors == each.compared);
+    if (!same) CHECK(same.error().code == Errc::kMismatch);
+    if (!same) CHECK(same.error().what.find(each.said) != std::string::npos);
+  }
   for (const std::string& bad : {std::string(), std::string("1234567"), std::string(8, '\xff'), std::string(8, '\0'),
                                  good.substr(0, good.size() - 1), safetensors("[1]"), safetensors("{{{")}) {
     CHECK_FALSE(parse_safetensors_header(bad, bad.size()));
@@ -145,6 +166,7 @@ TEST_CASE("a models folder: every model is judged, named dense, or unknown with 
   const std::string moe = R"({"num_experts":128,"moe_intermediate_size":640})";
   add("org/moe/config.json", moe);
   add("org/moe/model-1.safetensors", safetensors(tensor("m.experts.0.up_proj.weight", "[640,2048]")));
+  add("org/moe/model-2.safetensors", safetensors(tensor("m.experts.127.up_proj.weight", "[640,2048]")));
   add("dense/config.json", R"({"intermediate_size":1536})");
   const Ran good = preflight({dir.path().string(), "--sizes", "4", "--json"});
   CHECK(good.err.empty());
@@ -154,7 +176,10 @@ TEST_CASE("a models folder: every model is judged, named dense, or unknown with 
   const auto& models = (*json)["models"].items();
   REQUIRE(models.size() == 2);
   CHECK(models[0]["status"].as_string() == "dense");
+  CHECK(models[0]["splits"].items().empty());
+  CHECK(models[0]["intermediate"].is_null());
   CHECK(models[1]["model"].as_string() == "org/moe");
+  CHECK(models[1]["tensors_compared"].as_int() == 2);
   const auto& splits = models[1]["splits"].items();
   REQUIRE(splits.size() == 2);
   CHECK(splits[0]["split"].as_string() == "TP=4");
@@ -166,7 +191,17 @@ TEST_CASE("a models folder: every model is judged, named dense, or unknown with 
   CHECK(preflight({dir.path().string(), "--sizes", "3"}).code == 1);
   CHECK(preflight({dir.path().string(), "--sizes", "4"}).out.find("padding to 768 would boot and corrupt") !=
         std::string::npos);
+  add("bare/config.json", moe);
+  CHECK(preflight({(dir.path() / "bare").string()}).out.find("by config.json alone: no expert's tensor was there") !=
+        std::string::npos);
+  CHECK(preflight({(dir.path() / "org").string()}).out.find("config.json alone") == std::string::npos);
+  add("cut/config.json", moe);
+  add("cut/model-1.safetensors", safetensors(tensor("m.experts.63.up_proj.weight", "[640,2048]")));
+  const Ran cut = preflight({(dir.path() / "cut").string()});
+  CHECK(cut.code == 4);
+  CHECK(cut.out.find("num_experts 128, but the tensors are of experts 0 to 63") != std::string::npos);
   add("padded/config.json", moe);
+  std::filesystem::remove_all(dir.path() / "cut");
   add("padded/model.safetensors", safetensors(tensor("m.experts.0.up_proj.weight", "[768,2048]")));
   const Ran unknown = preflight({dir.path().string(), "--sizes", "4"});
   CHECK(unknown.code == 4);
