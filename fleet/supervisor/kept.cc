@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <map>
 #include <system_error>
 #include <vector>
 
@@ -24,12 +24,15 @@ std::string stamp() {
 
 Status make_room(const fs::path& dir) {
   BK_TRY(make_directories(dir));
-  std::vector<fs::path> entries;
+  std::map<std::string, std::vector<fs::path>> entries;
   std::error_code error;
-  for (fs::directory_iterator it(dir, error), end; !error && it != end; it.increment(error))
-    entries.push_back(it->path());
-  std::sort(entries.begin(), entries.end());
-  for (std::size_t i = 0; i + kKept <= entries.size(); ++i) fs::remove_all(entries[i], error);
+  for (fs::directory_iterator it(dir, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    entries[name.substr(0, name.find(".rank"))].push_back(it->path());
+  }
+  for (; entries.size() >= kKept; entries.erase(entries.begin())) {
+    for (const fs::path& path : entries.begin()->second) fs::remove_all(path, error);
+  }
   if (error) return fail(Errc::kIo, error.message(), dir.string());
   return {};
 }

@@ -82,8 +82,9 @@ class Watch {
   Status launch(const Action& action) {
     say("launching: " + action.reason);
     if (action.after_fault) {
-      BK_ASSIGN(const auto dir, collect_forensics(lane_, prober_, action.reason));
-      say("forensics are in " + dir.string());
+      const auto dir = collect_forensics(lane_, prober_, action.reason);
+      // A full disk must not keep the engine down.
+      say(dir ? "forensics are in " + dir->string() : "no forensics were kept: " + dir.error().text());
     }
     const auto launched = lane_.launch([this](const std::string& line) { say(line); });
     if (stop_()) return {};

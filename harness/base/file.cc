@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
@@ -46,10 +47,16 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
+/// Hands the file's bytes to `take` in pieces, from `most` bytes before its end on where that is given.
 template <class Take>
-Status read_pieces(const std::filesystem::path& path, Take take) {
+Status read_pieces(const std::filesystem::path& path, Take take, std::optional<std::size_t> most = {}) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.ok()) return io_error("open", path);
+  if (most) {
+    const off_t size = ::lseek(file.get(), 0, SEEK_END);
+    const auto back = static_cast<off_t>(*most);
+    if (size < 0 || ::lseek(file.get(), size > back ? size - back : 0, SEEK_SET) < 0) return io_error("read", path);
+  }
   constexpr std::size_t kPiece = 1 << 16;
   const auto buffer = std::make_unique<char[]>(kPiece);
   for (;;) {
@@ -66,6 +73,14 @@ Status read_pieces(const std::filesystem::path& path, Take take) {
 Result<std::string> read_file(const std::filesystem::path& path) {
   std::string bytes;
   BK_TRY(read_pieces(path, [&](std::string_view piece) { bytes += piece; }));
+  return bytes;
+}
+
+Result<std::string> read_tail(const std::filesystem::path& path, std::size_t most) {
+  std::string bytes;
+  BK_TRY(read_pieces(
+      path, [&](std::string_view piece) { bytes += piece; }, most));
+  if (bytes.size() > most) bytes.erase(0, bytes.size() - most);  // it grew meanwhile
   return bytes;
 }
 

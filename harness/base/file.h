@@ -9,6 +9,8 @@ namespace bk {
 
 /// The whole file as bytes. kIo naming the path and the system's reason otherwise.
 [[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path);
+/// The file's last bytes, at most `most`: a log may be larger than memory. kIo as read_file().
+[[nodiscard]] Result<std::string> read_tail(const std::filesystem::path& path, std::size_t most);
 /// Writes a temporary file beside `path`, syncs it and renames it: readers see the old bytes or the new, never a part.
 [[nodiscard]] Status write_file_atomic(const std::filesystem::path& path, std::string_view bytes);
 /// Appends and flushes; creates the file.

@@ -25,9 +25,11 @@ namespace fs = std::filesystem;
 std::string log_tail(const fs::path& log, std::size_t from, const std::vector<std::string>& secrets) {
   constexpr std::size_t kLines = 6;
   constexpr std::size_t kLongest = 200;
-  const std::string text = read_file(log).value_or("");
+  constexpr std::size_t kBytes = 1U << 16U;
+  const std::size_t size = log_size(log);
+  const std::string text = read_tail(log, std::min(kBytes, size > from ? size - from : 0)).value_or("");
   std::vector<std::string> lines;
-  for (const std::string_view line : split_lines(std::string_view(text).substr(std::min(from, text.size())))) {
+  for (const std::string_view line : split_lines(text)) {
     if (!trim(line).empty()) lines.emplace_back(trim(line).substr(0, kLongest));
   }
   if (lines.size() > kLines) lines.erase(lines.begin(), lines.end() - kLines);

@@ -99,5 +99,9 @@ TEST_CASE("files are written whole or not at all") {
   CHECK(read_file(path).value() == "two");
   CHECK_FALSE(write_file_atomic(dir.path() / "no" / "f", "x"));
   CHECK_FALSE(read_file(dir.path() / "none"));
+  CHECK(read_tail(path, 0).value().empty());
+  CHECK(read_tail(path, 2).value() == "wo");
+  CHECK(read_tail(path, 9).value() == "two");
+  CHECK_FALSE(read_tail(dir.path() / "none", 9));
   CHECK(std::distance(std::filesystem::directory_iterator(dir.path()), {}) == 1);
 }
