@@ -1,6 +1,5 @@
 #pragma once
-#include <functional>
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,8 +26,9 @@ struct Requirement {
 /// One guard rule: which file, and what must stand in it. Source: stkernel-facts, section 2.4.
 struct GuardRule {
   const char* id;
-  std::vector<std::string> files;  ///< names of the file in the versions that are known
-  std::string region;              ///< only functions whose name holds this are searched; empty: the whole file
+  std::vector<std::string> files;  ///< names of the file in the versions that are known, the newest first
+  std::string folder;  ///< a folder above it whose name holds this; empty: any. Other packages use the same names
+  std::string region;  ///< only functions whose name holds this are searched; empty: the whole file
   std::vector<Requirement> requirements;
 };
 [[nodiscard]] const std::vector<GuardRule>& guard_rules();
@@ -40,12 +40,15 @@ struct Finding {
   std::string why;
 };
 
-/// A file by its name: its path and bytes; nothing when the sources have none.
-using FindSource =
-    std::function<Result<std::optional<std::pair<std::string, std::string>>>(const std::vector<std::string>& names)>;
+/// Whether a path is one of the rule's file.
+[[nodiscard]] bool is_of(const GuardRule& rule, const std::string& path);
 
-/// Every rule over the sources.
-[[nodiscard]] Result<std::vector<Finding>> audit(const FindSource& find);
+/// Sources by path.
+using Sources = std::map<std::string, std::string>;
+
+/// Every rule over the sources. Of several copies of a rule's file each has to satisfy it: which one an engine imports
+/// is not known here.
+[[nodiscard]] std::vector<Finding> audit(const Sources& sources);
 
 /// One text per rule that satisfies it, and one in which a guard is missing; for the self-test.
 struct GuardSample {

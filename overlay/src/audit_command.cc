@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <ostream>
 #include <set>
 #include <system_error>
@@ -19,53 +18,36 @@ namespace {
 
 namespace fs = std::filesystem;
 using cli::ExitCode;
-using Source = std::optional<std::pair<std::string, std::string>>;
 
-/// All files of that name below the root as one text: a guard may stand in any of them. The path is the first one's.
-Result<Source> find_below(const fs::path& root, const std::vector<std::string>& names) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::recursive_directory_iterator it(root, error), end; !error && it != end; it.increment(error)) {
-    const bool wanted = std::find(names.begin(), names.end(), it->path().filename().string()) != names.end();
-    std::error_code ignored;
-    if (wanted && it->is_regular_file(ignored)) found.push_back(it->path());
-  }
-  if (error) return fail(Errc::kIo, error.message(), root.string());
-  if (found.empty()) return Source();
-  std::sort(found.begin(), found.end());
-  std::string text;
-  for (const fs::path& path : found) {
-    BK_ASSIGN(const std::string bytes, read_file(path));
-    text.append(bytes).append("\n");
-  }
-  return Source({fs::relative(found.front(), root, error).string(), std::move(text)});
-}
-
-/// The same among files by path.
-Source find_among(const std::map<std::string, std::string>& files, const std::vector<std::string>& names) {
-  Source source;
-  for (const auto& [path, bytes] : files) {
-    if (std::find(names.begin(), names.end(), fs::path(path).filename().string()) == names.end()) continue;
-    if (!source) source.emplace(path, "");
-    source->second.append(bytes).append("\n");
-  }
-  return source;
+std::set<std::string> wanted_names() {
+  std::set<std::string> names;
+  for (const GuardRule& rule : guard_rules()) names.insert(rule.files.begin(), rule.files.end());
+  return names;
 }
 
 Result<std::vector<Finding>> audit_container(const Options& options) {
-  std::set<std::string> names;
-  for (const GuardRule& rule : guard_rules()) names.insert(rule.files.begin(), rule.files.end());
   const auto cli = options.container_cli == "docker" ? boot::Runtime::kDocker : boot::Runtime::kPodman;
-  BK_ASSIGN(const auto files, container_sources(cli, options.audit_container, names));
-  return audit([&](const auto& wanted) -> Result<Source> { return find_among(files, wanted); });
+  BK_ASSIGN(const auto files, container_sources(cli, options.audit_container, wanted_names()));
+  return audit(files);
 }
 
 Result<std::vector<Finding>> audit_folder(const Options& options) {
+  const fs::path root = options.audit_root;
   std::error_code error;
-  if (!fs::is_directory(options.audit_root, error)) {
-    return fail(Errc::kUsage, "--root names no folder of sources", options.audit_root);
+  if (!fs::is_directory(root, error)) return fail(Errc::kUsage, "--root names no folder of sources", root.string());
+  const auto names = wanted_names();
+  Sources sources;
+  for (fs::recursive_directory_iterator it(root, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    if (!names.contains(it->path().filename().string()) || !it->is_regular_file(ignored)) continue;
+    BK_ASSIGN(sources[it->path().string()], read_file(it->path()));
   }
-  return audit([&](const auto& names) { return find_below(options.audit_root, names); });
+  if (error) return fail(Errc::kIo, error.message(), root.string());
+  auto findings = audit(sources);
+  for (Finding& finding : findings) {
+    if (!finding.file.empty()) finding.file = fs::path(finding.file).lexically_relative(root).string();
+  }
+  return findings;
 }
 
 ExitCode exit_of(const std::vector<Finding>& findings) {

@@ -95,10 +95,10 @@ TEST_CASE("the audit reads the sources of a running container", "[.podman]") {
   const Ran good = audit_it("bk-audit");
   CAPTURE(good.out, good.err);
   CHECK(good.code == 0);
-  CHECK(holds(good.out, "\"file\": \"/workspace/layers/gumbel.py\""));
-  lane.write("engine/layers/gumbel.py", "x = 1\n");
+  CHECK(holds(good.out, "\"file\": \"/workspace/layers/sample/gumbel.py\""));
+  lane.write("engine/layers/sample/gumbel.py", "x = 1\n");
   CHECK(audit_it("bk-audit").code == 1);
-  REQUIRE(std::filesystem::remove(lane.root / "engine/layers/gumbel.py"));
+  REQUIRE(std::filesystem::remove(lane.root / "engine/layers/sample/gumbel.py"));
   const Ran unknown = audit_it("bk-audit");
   CHECK(unknown.code == 4);
   CHECK(holds(unknown.out, "\"UNKNOWN\""));
