@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <ostream>
 
 #include "base/clock.h"
@@ -42,6 +43,24 @@ Status check_lineage(const std::filesystem::path& checkout, const NodeState& sta
   }
   return fail(
       refused(state, fmt::format("the checkout does not know the deployed commit {}: fetch it{}", deployed, way)));
+}
+
+/// A clean tree says nothing of files that git ignores, and nothing of modules that lie elsewhere.
+Status check_all_committed(const std::filesystem::path& checkout, const Lane& lane) {
+  const auto profile = std::filesystem::absolute(lane.profile.path);
+  BK_TRY(check_committed(checkout, profile.parent_path(), {profile.filename().string()}));
+  std::map<std::string, std::vector<std::string>> names;
+  for (const manifest::OwnedRow& owned : lane.composition.rows) {
+    if (owned.row.mounts()) names[owned.module].push_back(owned.row.source);
+  }
+  for (const std::string& module : lane.composition.modules) {
+    const auto folder = lane.modules_dir / module;
+    std::vector<std::string> files = {"manifest.tsv"};
+    if (std::filesystem::exists(folder / "requires")) files.emplace_back("requires");
+    files.insert(files.end(), names[module].begin(), names[module].end());
+    BK_TRY(check_committed(checkout, folder, files));
+  }
+  return {};
 }
 
 Status check_intact(const NodeState& state) {
@@ -95,6 +114,7 @@ Result<ExitCode> run_deploy(cli::Streams& streams, const Options& options) {
   BK_ASSIGN(const Fleet fleet, fleet_of(options.fleet, lane.profile));
   const auto checkout = checkout_of(lane.profile);
   BK_ASSIGN(const std::string commit, clean_commit(checkout));
+  BK_TRY(check_all_committed(checkout, lane));
   BK_ASSIGN(const Release release, make_release(lane.composition, commit, wall_now() / kSecond));
   BK_TRY(check_python_compiles(lane.composition, release, options.python));
   BK_ASSIGN(cli::Output output, cli::Output::open(streams, options.common.out));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/process.h"
 #include "base/text.h"
@@ -49,6 +50,32 @@ Result<std::string> clean_commit(const fs::path& checkout) {
                 checkout.string());
   }
   return std::string(trim(head.out));
+}
+
+Status check_committed(const fs::path& checkout, const fs::path& folder, const std::vector<std::string>& names) {
+  constexpr const char* kWhy = ", so that a commit names what is deployed";
+  BK_ASSIGN(const Captured top, git(checkout, {"rev-parse", "--show-toplevel"}));
+  BK_ASSIGN(const Captured same, git(folder, {"rev-parse", "--show-toplevel"}));
+  if (!same.exit.ok() || same.out != top.out) {
+    return fail(Errc::kRefused,
+                fmt::format("it lies outside of the checkout {}: move it there{}", checkout.string(), kWhy),
+                folder.string());
+  }
+  // "H" is a file that git compares with its index; the tree is clean, so the index is HEAD.
+  BK_ASSIGN(const Captured listed, git(folder, {"ls-files", "-v", "-z"}));
+  if (!listed.exit.ok()) return fail(Errc::kEnvironment, "git ls-files: " + first_line(listed.err), folder.string());
+  std::set<std::string_view> held;
+  for (const std::string_view entry : split(listed.out, '\0')) {
+    if (entry.starts_with("H ")) held.insert(entry.substr(2));
+  }
+  for (const std::string& name : names) {
+    if (held.contains(name)) continue;
+    return fail(
+        Errc::kRefused,
+        fmt::format("git ignores {}, or is told not to look at it: commit it{}", manifest::printable(name), kWhy),
+        folder.string());
+  }
+  return {};
 }
 
 Result<Lineage> lineage_of(const fs::path& checkout, const std::string& commit) {

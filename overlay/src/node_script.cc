@@ -62,9 +62,10 @@ while read -r verb a b; do
     echo ok ;;
   stage)
     rm -rf "$home/.staging" && mkdir "$home/.staging" || no "$home cannot be written there"
-    head -c "$b" | tar -xf - -C "$home/.staging" --no-same-owner || no "unpacking failed"
+    said=$(head -c "$b" 2>/dev/null | tar -xf - -C "$home/.staging" --no-same-owner 2>&1) ||
+      no "unpacking failed: $(echo "$said" | sed -n 's/^tar: //p' | head -n 1) ($(df -Pk "$home" | awk 'NR == 2 {print $4}') KiB are free there)"
     [ -z "$(odd "$home/.staging")" ] || no "what was unpacked holds more than files"
-    sync -f "$home/.staging"
+    sync -f "$home/.staging" || no "$home cannot be written there"
     hashes "$home/.staging"
     echo ok ;;
   activate)

@@ -142,6 +142,62 @@ TEST_CASE("a Python file that does not compile stops a deploy before any node is
   CHECK(holds(silent.err, "exit code 1"));
 }
 
+TEST_CASE("what a clean tree hides is refused: ignored files, files that git does not look at, modules elsewhere") {
+  const LaneFixture lane;
+  const auto git = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"git", "-c", "user.name=t", "-c", "user.email=t@example.invalid"});
+    test::must_run(words, {}, lane.root.string());
+  };
+  const auto commit = [&] {
+    git({"add", "-A"});
+    git({"commit", "-q", "--allow-empty", "-m", "x"});
+  };
+  const auto deploy = [&](std::vector<std::string> more = {}) {
+    cli::Args args = {"deploy", lane.profile(), "--nodes=nowhere.invalid", "--dry-run"};
+    args.insert(args.end(), more.begin(), more.end());
+    return overlay_program(args);
+  };
+  const auto refused = [&](const Ran& ran, const std::string& what, const std::string& where) {
+    CAPTURE(ran.out, ran.err);
+    CHECK(ran.code == 2);
+    CHECK(ran.out.empty());
+    CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+    CHECK(holds(ran.err, what));
+    CHECK(holds(ran.err, where));
+  };
+  git({"init", "-q"});
+  commit();
+  REQUIRE(deploy().code == 0);
+
+  lane.write(".gitignore", "extra.py\n");
+  lane.write("overlay/modules/two/manifest.tsv", "new.py\tpkg/sub/new.py\tabsent\nextra.py\tpkg/extra.py\tabsent\n");
+  lane.write("overlay/modules/two/extra.py", "e = 1\n");
+  commit();
+  refused(deploy(), "git ignores extra.py, or is told not to look at it: commit it", "overlay/modules/two)");
+  git({"add", "-f", "overlay/modules/two/extra.py"});
+  commit();
+  REQUIRE(deploy().code == 0);
+
+  for (const std::string hide : {"--assume-unchanged", "--skip-worktree"}) {
+    git({"update-index", hide, "overlay/modules/two/new.py"});
+    lane.write("overlay/modules/two/new.py", "n = 99\n");
+    refused(deploy(), "git ignores new.py, or is told not to look at it", "overlay/modules/two)");
+    git({"update-index", "--no" + hide.substr(1), "overlay/modules/two/new.py"});
+    git({"checkout", "-q", "--", "."});
+    REQUIRE(deploy().code == 0);
+  }
+
+  const TempDir elsewhere;
+  fs::copy(lane.root / "overlay/modules", elsewhere.path() / "modules", fs::copy_options::recursive);
+  refused(deploy({"--modules-dir", (elsewhere.path() / "modules").string()}), "it lies outside of the checkout",
+          "/modules/one)");
+
+  lane.write(".gitignore", "p.env\n");
+  git({"rm", "-q", "--cached", "profiles/p.env"});
+  commit();
+  refused(deploy(), "git ignores p.env", "profiles)");
+}
+
 TEST_CASE("a file that was changed on a node stops the deploy; status names it, and skew", "[.nodes]") {
   BK_NEEDS_NODES();
   const FleetFixture fleet;
@@ -255,6 +311,32 @@ TEST_CASE("a node that dies in the middle: the others go back, and its next depl
   CHECK(next.code == 0);
   CHECK(holds(next.err, "n2: an unfinished older deploy was rolled back"));
   CHECK(fleet.status().code == 0);
+}
+
+TEST_CASE("a node whose disk is full, or cannot be written, is named, and no node changes", "[.nodes]") {
+  BK_NEEDS_NODES();
+  const FleetFixture fleet;
+  REQUIRE(fleet.deploy().code == 0);
+  fleet.lane.write("overlay/modules/two/new.py", "n = 2  # " + std::string(200'000, 'x') + "\n");
+  fleet.commit("large");
+  const auto refused = [&](const std::string& node, const std::vector<std::string>& mount, const std::string& said) {
+    fleet.nodes.inside(node, mount);
+    const auto before = fleet.all_hashes();
+    const Ran ran = fleet.deploy();
+    CAPTURE(ran.err);
+    CHECK(ran.code == 3);
+    CHECK(holds(ran.err, said));
+    CHECK(holds(ran.err, " (" + node + ")\n"));
+    CHECK(fleet.all_hashes() == before);
+    CHECK_FALSE(fs::exists(fleet.nodes.on(node, fleet.releases) / ".staging"));
+    fleet.nodes.inside(node, {"umount", "/srv/bracketkit"});
+  };
+  refused("n2", {"mount", "-t", "tmpfs", "-o", "size=64k", "none", "/srv/bracketkit"},
+          " KiB are free there); every node has its former release");
+  refused("n3",
+          {"sh", "-c", "mount --bind /srv/bracketkit /srv/bracketkit && mount -o remount,bind,ro /srv/bracketkit"},
+          "/srv/bracketkit cannot be written there");
+  CHECK(fleet.deploy().code == 0);
 }
 
 TEST_CASE("of two deploys at once the second is refused and told who holds the node", "[.nodes]") {

@@ -78,7 +78,7 @@ std::vector<Hostile> listed_profiles() {
       {"TARGET_PREFIX=\"{BIN}/x\"", "TARGET_PREFIX may hold {ROOT}"},
       {"K.values=\"0 1\"", "K has no default"},
       {"ENV.1X=1", "'1X' is no name of a variable"},
-      {"EXTRA_ENV=A", "entries are KEY=VALUE"},
+      {"EXTRA_ENV=A", "is no KEY=VALUE; entries are separated by blanks"},
       {"EXTRA_ENV=\"A=1,B=2\"", "separate entries by blanks, not commas"},
       {"READY_TIMEOUT_S=-1", "READY_TIMEOUT_S is seconds"},
       {"STOP_GRACE_S=nan", "STOP_GRACE_S is seconds"},
