@@ -17,7 +17,6 @@ class DirectoryTree final : public Tree {
   [[nodiscard]] Result<std::string> sha256(const std::string& path) const override;
 
  private:
-  [[nodiscard]] Status must_be_file(const std::string& path) const;
   std::filesystem::path root_;
 };
 

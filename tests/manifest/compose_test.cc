@@ -1,5 +1,7 @@
 #include "manifest/compose.h"
 
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 
 #include "base/file.h"
@@ -181,6 +183,28 @@ TEST_CASE("verify finds links, folders and missing files, in parents too") {
     if (each.expected) CHECK(problems->front().reason == *each.expected);
     CHECK(as_status(*problems, package).has_value() == problems->empty());
   }
+}
+
+TEST_CASE("a folder's files are read without following a link, whatever a look said before") {
+  const TempDir dir;
+  const auto path = [&](const char* name) { return dir.path() / name; };
+  REQUIRE(make_directories(path("real/sub")));
+  REQUIRE(write_file_atomic(path("real/sub/a.py"), kOld));
+  std::filesystem::create_symlink("real", path("linked"));
+  std::filesystem::create_symlink("a.py", path("real/sub/link.py"));
+  REQUIRE(mkfifo(path("real/pipe").c_str(), 0600) == 0);
+  const DirectoryTree tree(dir.path());
+  CHECK(tree.read("real/sub/a.py").value() == kOld);
+  CHECK(tree.sha256("real/sub/a.py").value() == sha256_hex(kOld));
+  for (const char* bad :
+       {"linked/sub/a.py", "real/sub/link.py", "real/pipe", "real/sub", "none", "none/a", "real/sub/a.py/b"}) {
+    CAPTURE(bad);
+    REQUIRE_FALSE(tree.read(bad));
+    CHECK(tree.read(bad).error().code == Errc::kIo);
+    CHECK(tree.read(bad).error().where == path(bad).string());
+    CHECK_FALSE(tree.sha256(bad));
+  }
+  CHECK_FALSE(DirectoryTree(path("none")).read("a"));
 }
 
 }  // namespace
