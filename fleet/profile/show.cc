@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "boot/fingerprint.h"
+#include "boot/ssh.h"
 #include "report/table.h"
 
 namespace bk::profile_tool {
@@ -74,7 +75,7 @@ std::string shown_text(const boot::Profile& profile, const boot::Arm& arm, const
   for (const boot::Relation& rule : profile.relations)
     text += fmt::format("rule {}: {}{}\n", rule.name, rule.text, rule.why.empty() ? "" : "; " + rule.why);
   if (!resolved) return text;
-  text += fmt::format("\ncommand: {}\n", join(boot::redacted_argv(command.argv, {}), " "));
+  text += fmt::format("\ncommand: {}\n", boot::shell_quote(boot::redacted_argv(command.argv, {})));
   const Json environment = boot::redacted_environment(command.env, {});
   for (const auto& [name, value] : environment.members())
     text += fmt::format("environment: {}={}\n", name, value.as_string().value_or(""));

@@ -21,15 +21,6 @@ bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-/// HF_TOKEN, VLLM_API_KEY, --api-key, --hf-token: names whose values are secrets. MAX_TOKENS is none.
-bool names_secret(std::string_view name) {
-  const std::string lower = to_lower(name);
-  for (const char* end : {"key", "token", "secret", "password", "passwd", "credentials"}) {
-    if (ends_with(lower, end)) return true;
-  }
-  return false;
-}
-
 /// The value after "name" and a colon in a /proc table.
 std::optional<std::string> table_value(const std::string& table, std::string_view name) {
   for (const std::string_view line : split_lines(table)) {
@@ -111,6 +102,14 @@ Json to_json(const KnobMap& knobs) {
 }
 
 }  // namespace
+
+bool names_secret(std::string_view name) {
+  const std::string lower = to_lower(name);
+  for (const char* end : {"key", "token", "secret", "password", "passwd", "credentials"}) {
+    if (ends_with(lower, end)) return true;
+  }
+  return false;
+}
 
 Json machine_state() {
   Json state = Json::object();

@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -12,6 +13,9 @@ namespace bk::boot {
 /// Host, kernel, CPU, memory, load and GPU as they are now. What cannot be read is null; `gpu_reason` says why no GPU
 /// is listed. The host appears as the first 12 hex digits of its name's SHA-256.
 [[nodiscard]] Json machine_state();
+
+/// Whether values of this name are secrets: HF_TOKEN, VLLM_API_KEY, --api-key, --hf-token. MAX_TOKENS is none.
+[[nodiscard]] bool names_secret(std::string_view name);
 
 /// argv with every secret, and every value that follows a flag such as --api-key, replaced by ***.
 [[nodiscard]] std::vector<std::string> redacted_argv(const std::vector<std::string>& argv,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "boot/needs.h"
 #include "boot/words.h"
 #include "manifest/path.h"
 
@@ -57,12 +58,29 @@ Status take_mounts(Profile& profile, const std::string& value) {
   return {};
 }
 
+Status take_needs(Profile& profile, const std::string& value) {
+  for (const std::string_view path : split(value, ' ')) {
+    if (path.empty()) continue;
+    BK_TRY(check_rooted("NEEDS", std::string(path)));
+    profile.needs.emplace_back(path);
+  }
+  return {};
+}
+
 /// What a boot says itself cannot be said twice: docker and podman refuse a second network, and an engine that is
 /// detached, renamed or restarted by others is nobody's.
 Status take_container_flags(Profile& profile, const std::string& value) {
   BK_ASSIGN(const auto words, split_words(value));
   for (const std::string& word : words) {
     const std::string flag = word.substr(0, word.find('='));
+    // The last --env wins silently, and a volume may hide an overlay: both have settings whose contents are checked.
+    for (const auto& [own, setting] :
+         {std::pair("--env", "ENV.NAME"), std::pair("--env-file", "ENV.NAME"), std::pair("-e", "ENV.NAME"),
+          std::pair("--volume", "MOUNTS"), std::pair("--mount", "MOUNTS"), std::pair("-v", "MOUNTS")}) {
+      const bool attached = own[1] != '-' && word.starts_with(own);
+      if (flag == own || attached)
+        return fail(Errc::kUsage, fmt::format("CONTAINER_FLAGS holds {}: use {} for that", own, setting));
+    }
     for (const char* own :
          {"--network", "--net", "--name", "--rm", "--init", "--entrypoint", "--detach", "-d", "--restart"}) {
       if (flag != own) continue;
@@ -108,6 +126,7 @@ Status apply_fleet_setting(Profile& profile, const std::string& key, const std::
   }
   if (key == "IMAGE_ID") return take_image_id(profile, value);
   if (key == "MOUNTS") return take_mounts(profile, value);
+  if (key == "NEEDS") return take_needs(profile, value);
   if (key == "SSH_CONFIG") return take_ssh_config(profile, value);
   return {};
 }
@@ -125,6 +144,10 @@ Status check_fleet_settings(const Profile& profile) {
   }
   if (!profile.nodes.empty() && profile.runtime == Runtime::kNamespace) {
     return fail(Errc::kUsage, "NODES needs RUNTIME=process, docker or podman");
+  }
+  for (const std::string& path : profile.needs) {
+    if (path_on_node(profile, path).empty())
+      return fail(Errc::kUsage, fmt::format("NEEDS holds {}, which lies below no folder of MOUNTS", path));
   }
   if (container) return {};
   for (const auto& [key, set] :

@@ -8,8 +8,8 @@
 
 namespace bk::boot {
 
-/// Takes IMAGE, IMAGE_ID, MOUNTS, NODES, DEPLOY_DIR, SSH_CONFIG or EXCLUSIVE into the profile; other keys are left
-/// alone. kUsage for a bad value.
+/// Takes IMAGE, IMAGE_ID, MOUNTS, NEEDS, NODES, DEPLOY_DIR, SSH_CONFIG or EXCLUSIVE into the profile; other keys are
+/// left alone. kUsage for a bad value.
 [[nodiscard]] Status apply_fleet_setting(Profile& profile, const std::string& key, const std::string& value);
 
 /// A container runtime and an image belong together. kUsage.

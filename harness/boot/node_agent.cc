@@ -51,6 +51,10 @@ while read -r verb a b; do
     [ -d "$b" ] || no "the folder $b is not there"
     [ "$a" = ro ] || [ -w "$b" ] || no "the folder $b cannot be written"
     echo ok ;;
+  there)
+    path=$a${b:+ $b}
+    [ -r "$path" ] || no "the engine needs $path, which is not there"
+    echo ok ;;
   take)
     [ -z "$lock" ] || take
     echo ok ;;

@@ -141,6 +141,7 @@ Status Preflight::check_folders() {
     const auto parts = split(mount, ':');
     BK_TRY(all(fmt::format("folder {} {}\n", parts[2], parts[0])));
   }
+  for (const std::string& path : needed_) BK_TRY(all(fmt::format("there {}\n", path)));
   return {};
 }
 

@@ -19,12 +19,16 @@ struct Checked {
 /// The checks before a boot on nodes, in this order: the deployed manifest on the head, the image's id there against
 /// the pinned one, the image's own files against every row (a throwaway container without mounts), the deployed files'
 /// hash list; then on every other node the same id and the same hash text, byte for byte; on all, the folders that are
-/// mounted, no other lane's containers, and last the run lock. Nothing of an older boot is touched. The first failure
-/// ends it: kMismatch, kEnvironment or kConnect with the node as the place.
+/// mounted, the files that the engine needs, no other lane's containers, and last the run lock. Nothing of an older
+/// boot is touched. The first failure ends it: kMismatch, kEnvironment or kConnect with the node as the place.
 class Preflight {
  public:
-  Preflight(const Profile& profile, std::filesystem::path root_dir, std::function<bool()> interrupted)
-      : profile_(profile), root_dir_(std::move(root_dir)), interrupted_(std::move(interrupted)) {}
+  Preflight(const Profile& profile, std::filesystem::path root_dir, std::vector<std::string> needed,
+            std::function<bool()> interrupted)
+      : profile_(profile),
+        root_dir_(std::move(root_dir)),
+        needed_(std::move(needed)),
+        interrupted_(std::move(interrupted)) {}
 
   [[nodiscard]] Result<Checked> run();
   /// Removes what an older boot of this lane left on the nodes, and frees memory. Only after run().
@@ -51,6 +55,7 @@ class Preflight {
 
   const Profile& profile_;
   std::filesystem::path root_dir_;
+  std::vector<std::string> needed_;  ///< needed_on_nodes()
   std::function<bool()> interrupted_;
   std::vector<std::string> nodes_;
   std::vector<std::unique_ptr<Session>> sessions_;

@@ -8,6 +8,7 @@
 #include "boot/engine_boot.h"
 #include "boot/fingerprint.h"
 #include "boot/launcher.h"
+#include "boot/needs.h"
 #include "boot/overlay.h"
 #include "http/transport.h"
 
@@ -84,6 +85,7 @@ class ProcessLauncher final : public Launcher {
  public:
   Result<std::unique_ptr<Booted>> boot(const Profile& profile, const Arm& arm, const LaunchOptions& options) override {
     // Everything that can be refused is, before a port is taken or anything of an older boot is touched.
+    BK_TRY(check_needed_here(profile, arm, root_of(profile)));
     BK_ASSIGN(StagedOverlay overlay, stage_overlay(profile, root_of(profile), bin_dir_of(options)));
     BK_ASSIGN(const int port, choose_port(profile, options));
     BK_ASSIGN(Command command, make_command(profile, arm, options, port));

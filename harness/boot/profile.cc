@@ -3,50 +3,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 #include <set>
 
 #include "base/text.h"
 #include "boot/entries.h"
+#include "boot/extra_env.h"
+#include "boot/fingerprint.h"
 #include "boot/fleet_settings.h"
 #include "boot/knob_rules.h"
 #include "boot/leg_settings.h"
 #include "boot/overlay_settings.h"
 #include "boot/relation.h"
 #include "boot/words.h"
+#include "manifest/path.h"
 
 namespace bk::boot {
 namespace {
 
 const std::vector<std::string>& setting_names() {
-  static const std::vector<std::string> kNames = {"COMMAND",
-                                                  "HOST",
-                                                  "PORT",
-                                                  "SERVED_MODEL",
-                                                  "MAX_MODEL_LEN",
-                                                  "READY_TIMEOUT_S",
-                                                  "STOP_GRACE_S",
-                                                  "METRICS",
-                                                  "API_KEY_ENV",
-                                                  "VERSION_LOG",
-                                                  "HELP",
-                                                  "INSTALL",
-                                                  "EXTRA_ENV",
-                                                  "MODULES",
-                                                  "RUNTIME",
-                                                  "TARGET_PREFIX",
-                                                  "IMAGE",
-                                                  "IMAGE_ID",
-                                                  "MOUNTS",
-                                                  "NODES",
-                                                  "DEPLOY_DIR",
-                                                  "SSH_CONFIG",
-                                                  "EXCLUSIVE",
-                                                  "SERVED_ALIASES",
-                                                  "WORKER_COMMAND",
-                                                  "CONTAINER_FLAGS",
-                                                  "FOREIGN_LOAD_MAX",
-                                                  "GATES"};
+  static const std::vector<std::string> kNames = {"COMMAND",          "HOST",           "PORT",
+                                                  "SERVED_MODEL",     "MAX_MODEL_LEN",  "READY_TIMEOUT_S",
+                                                  "STOP_GRACE_S",     "METRICS",        "API_KEY_ENV",
+                                                  "VERSION_LOG",      "HELP",           "INSTALL",
+                                                  "EXTRA_ENV",        "MODULES",        "RUNTIME",
+                                                  "TARGET_PREFIX",    "IMAGE",          "IMAGE_ID",
+                                                  "MOUNTS",           "NEEDS",          "NODES",
+                                                  "DEPLOY_DIR",       "SSH_CONFIG",     "EXCLUSIVE",
+                                                  "SERVED_ALIASES",   "WORKER_COMMAND", "CONTAINER_FLAGS",
+                                                  "FOREIGN_LOAD_MAX", "GATES"};
   return kNames;
 }
 
@@ -63,22 +47,28 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 
 bool is_setting(const std::string& key) { return contains(setting_names(), key); }
 
-bool is_variable_name(std::string_view name) {
-  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
-  return std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-  });
-}
-
 /// Turns entries into a profile; every error names the row.
 class Builder {
  public:
   Builder(std::vector<Entry> entries, const std::string& path, const Environment& caller)
       : entries_(std::move(entries)), path_(path), caller_(caller) {}
 
+  /// Containers, folders on nodes and lock files are called by it.
+  [[nodiscard]] Status check_name() const {
+    auto fault = manifest::path_fault(profile_.name);
+    if (profile_.name.starts_with('.') || profile_.name.starts_with('-')) fault = "it starts with '.' or '-'";
+    if (!fault) return {};
+    return fail(
+        Errc::kUsage,
+        fmt::format("the profile's name '{}' cannot be used: {}; rename its file to NAME.env with A-Z a-z 0-9 . _ -",
+                    manifest::printable(profile_.name), *fault),
+        manifest::printable(path_));
+  }
+
   Result<Profile> build() {
     profile_.path = path_;
     profile_.name = profile_.path.stem().string();
+    BK_TRY(check_name());
     BK_TRY(declare_knobs());
     for (const Entry& entry : entries_) BK_TRY(apply(entry));
     BK_TRY(check_uses());
@@ -261,6 +251,12 @@ class Builder {
     if (!profile_.api_key_env.empty()) owner[profile_.api_key_env] = "API_KEY_ENV";
     for (const Knob& knob : profile_.knobs) {
       const Entry& entry = *entry_of(knob.name);
+      if (names_secret(knob.name) || names_secret(knob.env)) {
+        return bad(entry,
+                   fmt::format("{} is named as keys and tokens are, and a knob's value is stored and shown: pass "
+                               "a key by API_KEY_ENV or in the caller's environment, or name the knob otherwise",
+                               knob.name));
+      }
       if (const auto status = check_knob(knob); !status) {
         return bad(entry, status.error().what + (knob.from_caller ? " (from the environment)" : ""));
       }
@@ -326,33 +322,9 @@ class Builder {
     const bool by_caller = from != caller_.end();
     if (!by_caller && entry == nullptr) return {};
     const std::string where = by_caller ? "EXTRA_ENV of the environment" : place(path_, entry->line);
-    const std::string& text = by_caller ? from->second : entry->value;
-    for (const std::string_view piece : split(text, ' ')) {
-      if (piece.empty()) continue;
-      const std::size_t equals = piece.find('=');
-      const std::string name(piece.substr(0, equals));
-      if (equals == std::string_view::npos || !is_variable_name(name)) {
-        return fail(Errc::kUsage,
-                    fmt::format("EXTRA_ENV holds '{}': entries are KEY=VALUE, separated by blanks", piece), where);
-      }
-      const std::string value(piece.substr(equals + 1));
-      static const std::regex kNextEntry(",[A-Za-z_][A-Za-z0-9_]*=");
-      if (value.size() < 4096 && std::regex_search(value, kNextEntry)) {
-        return fail(Errc::kUsage, fmt::format("EXTRA_ENV holds '{}': separate entries by blanks, not commas", piece),
-                    where);
-      }
-      if (const auto owner = declared_by(name)) {
-        return fail(
-            Errc::kUsage,
-            fmt::format(
-                "EXTRA_ENV names {}, which the profile declares ({}): set it as {}=… in the environment or as a knob",
-                name, *owner, name),
-            where);
-      }
-      if (!profile_.env.emplace(name, value).second) {
-        return fail(Errc::kUsage, fmt::format("EXTRA_ENV names {} twice", name), where);
-      }
-    }
+    BK_ASSIGN(const Environment extra, parse_extra_env(by_caller ? from->second : entry->value, where,
+                                                       [this](const std::string& name) { return declared_by(name); }));
+    profile_.env.insert(extra.begin(), extra.end());
     return {};
   }
 

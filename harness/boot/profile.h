@@ -104,7 +104,8 @@ struct Profile {
   std::string image;                        ///< container image, by name and tag; empty: the runtime is no container
   std::string image_id;                     ///< "sha256:…" that the image must have on every node; empty: not pinned
   std::vector<std::string> mounts;          ///< HOST:CONTAINER:ro or :rw, in order
-  std::vector<std::string> nodes;           ///< ssh destinations, the head first; empty: this machine
+  std::vector<std::string> needs;  ///< paths as the engine sees them that must be there before a boot; may hold {ROOT}
+  std::vector<std::string> nodes;  ///< ssh destinations, the head first; empty: this machine
   std::string deploy_dir = "/opt/bracketkit/deploy";  ///< on every node; overlays lie in <deploy_dir>/<profile>/current
   std::string ssh_config;  ///< template of ssh's configuration file; may hold {ROOT}; empty: the user's
   bool exclusive = true;   ///< boots hold the run lock of every node

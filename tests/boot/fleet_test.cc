@@ -167,9 +167,11 @@ TEST_CASE("containers on nodes: image and files are attested first, workers star
       "" + image +
           ") shift; exec \"$program\" \"$@\";; esac; shift; done;;\nesac\n"));
   fs::permissions(docker, fs::perms(0755));
-  const Profile profile = lane.profile(
+  const std::string settings =
       "RUNTIME=docker\nIMAGE=vllm:1\nMODULES=m\nTARGET_PREFIX=/mnt/p\nDEPLOY_DIR=/srv/d\n"
-      "MOUNTS=\"/srv/models:/models:ro\"\n");
+      "MOUNTS=\"/srv/models:/models:ro /srv/cache:/cache:rw\"\nNEEDS=/models/m/config.json\nENV.HF_TOKEN=hidden-value\n"
+      "SIDE=/models/side\nSIDE.under=/models\nSIDE.env=SIDE\n";
+  const Profile profile = lane.profile(settings);
   const auto set_ids = [&](const std::string& odd_node, const std::string& odd) {
     for (const std::string& node : lane.nodes.names) {
       REQUIRE(write_file_atomic(lane.nodes.on(node, "/srv/id"), (node == odd_node ? odd : image) + "\n"));
@@ -199,6 +201,29 @@ TEST_CASE("containers on nodes: image and files are attested first, workers star
   REQUIRE(write_file_atomic(lane.nodes.on("n2", "/srv/d/lane/releases/r/a.py"), "tampered\n"));
   refused("n2", "the deployed overlay differs from the head's");
   REQUIRE(write_file_atomic(lane.nodes.on("n2", "/srv/d/lane/releases/r/a.py"), "new\n"));
+  const auto without = [&](const std::string& node, const std::string& path, const std::string& said) {
+    lane.nodes.inside(node, {"mv", path, path + ".away"});
+    refused(node, said);
+    lane.nodes.inside(node, {"mv", path + ".away", path});
+  };
+  without("n4", "/srv/models", "the folder /srv/models is not there");
+  without("n3", "/srv/d/lane/current", "nothing is deployed in /srv/d/lane: run overlay deploy");
+  lane.nodes.inside("n2", {"touch", "/srv/cache"});
+  refused("n2", "the folder /srv/cache is not there");
+  lane.nodes.inside("n2", {"rm", "/srv/cache"});
+  const auto put_model = [&](const std::string& node, const std::string& name) {
+    lane.nodes.inside(node, {"sh", "-c", "mkdir -p /srv/models/m && touch /srv/models/" + name});
+  };
+  for (const char* node : {"n1", "n2", "n3"}) put_model(node, "m/config.json");
+  refused("n4", "the engine needs /srv/models/m/config.json, which is not there");
+  put_model("n4", "m/config.json");
+  for (const char* node : {"n1", "n2", "n4"}) put_model(node, "side");
+  refused("n3", "the engine needs /srv/models/side, which is not there");
+  put_model("n3", "side");
+  const auto too_long = lane.boot(lane.profile(settings + "ENV.LONG=" + std::string(140'000, 'x') + "\n"));
+  REQUIRE_FALSE(too_long);
+  CHECK(too_long.error().code == Errc::kUsage);
+  CHECK(holds(too_long.error().what, "131071 are possible"));
   auto booted = lane.boot(profile);
   INFO((booted ? std::string() : booted.error().text()));
   REQUIRE(booted);
@@ -208,6 +233,9 @@ TEST_CASE("containers on nodes: image and files are attested first, workers star
   for (const char* worker : {"n2", "n3", "n4"}) CHECK(started(worker) <= started("n1"));
   const std::string words = read_file(lane.nodes.on("n1", "/srv/words")).value_or("");
   CHECK(holds(words, "type=bind,source=/srv/d/lane/releases/r/a.py,target=/mnt/p/a.py,readonly"));
+  CHECK(holds(words, "--env HF_TOKEN "));
+  CHECK_FALSE(holds(words, "hidden-value"));
+  CHECK((*booted)->facts().fingerprint.dump().find("hidden-value") == std::string::npos);
   CHECK((*booted)->stop());
   CHECK(holds(read_file(lane.nodes.on("n4", "/srv/words")).value_or(""), "stop --time 5 bracketkit-lane-3"));
   for (const std::string& node : lane.nodes.names) {
@@ -237,6 +265,15 @@ TEST_CASE("one container on this machine goes the same way without ssh") {
       {"RUNTIME=docker\nIMAGE='-v /:/x'\n", "IMAGE is written oddly"},
       {"DEPLOY_DIR=/\n", "DEPLOY_DIR"},
       {"DEPLOY_DIR=relative\n", "it is not absolute"},
+      {"RUNTIME=docker\nIMAGE=i\nCONTAINER_FLAGS='-e A=1'\n", "CONTAINER_FLAGS holds -e: use ENV.NAME for that"},
+      {"RUNTIME=docker\nIMAGE=i\nCONTAINER_FLAGS=-eA=1\n", "CONTAINER_FLAGS holds -e: use ENV.NAME for that"},
+      {"RUNTIME=docker\nIMAGE=i\nCONTAINER_FLAGS=--env=A=1\n", "CONTAINER_FLAGS holds --env: use ENV.NAME"},
+      {"RUNTIME=docker\nIMAGE=i\nCONTAINER_FLAGS='--env-file f'\n", "CONTAINER_FLAGS holds --env-file"},
+      {"RUNTIME=docker\nIMAGE=i\nCONTAINER_FLAGS='-v /a:/b'\n", "CONTAINER_FLAGS holds -v: use MOUNTS for that"},
+      {"RUNTIME=docker\nIMAGE=i\nCONTAINER_FLAGS='--mount type=bind'\n", "CONTAINER_FLAGS holds --mount"},
+      {"NEEDS=relative\n", "NEEDS is an absolute path"},
+      {"NEEDS='/a/{X}'\n", "NEEDS may hold {ROOT}, not {X}"},
+      {"RUNTIME=docker\nIMAGE=i\nMOUNTS=/a:/models:ro\nNEEDS=/modelsx/c\n", "lies below no folder of MOUNTS"},
       {"EXCLUSIVE=maybe\n", "EXCLUSIVE is yes or no"},
       {"SSH_CONFIG=relative\n", "SSH_CONFIG is an absolute path"},
   };

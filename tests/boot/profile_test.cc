@@ -160,7 +160,11 @@ TEST_CASE("every way to break the format names the row and the cause") {
        "did you mean {SPEC_TOKENS}?", "p.env:1"},
       {"COMMAND='x {VALUE}'\n", "{VALUE} is no knob", "p.env:1"},
       {"K=1\nCOMMAND=\"x ${K}\"\nK.any=yes\n", "K is a knob: write {K}", "p.env:2"},
-      {"COMMAND=x\nEXTRA_ENV=A\n", "entries are KEY=VALUE", "p.env:2"},
+      {"COMMAND=x\nEXTRA_ENV=A\n", "entry 1 of EXTRA_ENV is no KEY=VALUE", "p.env:2"},
+      {"COMMAND=x\nEXTRA_ENV='A=1 secret B=2'\n", "entry 2 of EXTRA_ENV is no KEY=VALUE", "p.env:2"},
+      {"COMMAND=x\nEXTRA_ENV='A=1\tB=2'\n", "the value of A in EXTRA_ENV holds a control character", "p.env:2"},
+      {"COMMAND=x\nHF_TOKEN=1\nHF_TOKEN.any=yes\nHF_TOKEN.env=E\n", "a knob's value is stored and shown", "p.env:2"},
+      {"COMMAND=x\nK=1\nK.any=yes\nK.env=MY_API_KEY\n", "a knob's value is stored and shown", "p.env:2"},
       {"COMMAND=x\nEXTRA_ENV='A=1,B=2'\n", "separate entries by blanks, not commas", "p.env:2"},
       {"COMMAND=x\nEXTRA_ENV='A=1 A=2'\n", "EXTRA_ENV names A twice", "p.env:2"},
       {"COMMAND=x\nENV.A=1\nEXTRA_ENV='A=2'\n", "which the profile declares (ENV.A in row 2)", "p.env:3"},
@@ -176,6 +180,21 @@ TEST_CASE("every way to break the format names the row and the cause") {
     CHECK(profile.error().code == Errc::kUsage);
     CHECK_THAT(profile.error().what, Catch::Contains(bad.cause));
     CHECK(profile.error().where == bad.where);
+    CHECK(profile.error().text().find('\n') == std::string::npos);
+    CHECK(profile.error().text().find("secret") == std::string::npos);
+  }
+}
+
+TEST_CASE("a profile's name is one that containers, folders and lock files can have") {
+  for (const char* good : {"p.env", "a/qwen3.8.env", "/x/y/DSV4_b-2.env"})
+    CHECK(parse_profile("COMMAND=x\n", good, {}));
+  for (const char* bad : {"...env", "a b.env", "-p.env", ".p.env", ".env", "a;reboot.env", "$(x).env", "ü.env",
+                          "a\nb.env", "a\tb.env", ""}) {
+    const auto profile = parse_profile("COMMAND=x\n", bad, {});
+    INFO(bad);
+    REQUIRE_FALSE(profile);
+    CHECK(profile.error().code == Errc::kUsage);
+    CHECK_THAT(profile.error().what, Catch::Contains("rename its file"));
     CHECK(profile.error().text().find('\n') == std::string::npos);
   }
 }
