@@ -69,6 +69,8 @@ Result<Tags> parse_state(std::string_view text, const std::string& path) {
                   fmt::format("{}:{}", path, row));
     }
   }
+  // A registry that lists nothing is an error and never kept; against nothing every tag would be new.
+  if (tags.empty()) return fail(Errc::kParse, "it holds no tag; remove the file to start anew", path);
   return tags;
 }
 

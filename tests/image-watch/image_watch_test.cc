@@ -91,6 +91,9 @@ TEST_CASE("the state file comes back as it was, and a damaged one is refused by 
     REQUIRE_FALSE(parsed);
     CHECK(parsed.error().where == "s:2");
   }
+  const auto cut = parse_state("", "s");
+  REQUIRE_FALSE(cut);
+  CHECK_THAT(cut.error().text(), Catch::Contains("remove the file to start anew"));
 }
 
 TEST_CASE("a page that is none is refused") {
