@@ -13,6 +13,14 @@ inline bool is_aligned16(const void* pointer) { return reinterpret_cast<std::uin
 
 inline int launch_status(cudaError_t error) { return error == cudaSuccess ? BK_KERNEL_OK : BK_KERNEL_LAUNCH_FAILED; }
 
+/// An attribute of the current device, or 0.
+inline int device_number(cudaDeviceAttr attribute) {
+  int device = 0;
+  int number = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) return 0;
+  return cudaDeviceGetAttribute(&number, attribute, device) == cudaSuccess ? number : 0;
+}
+
 /// Reads 16 bytes that are used once: they pass by the L1 cache.
 __device__ inline uint4 load_streaming(const void* pointer) {
   uint4 v;

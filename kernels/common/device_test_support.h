@@ -64,10 +64,10 @@ class Draw {
   std::mt19937 engine_;
 };
 
-/// Captures what `launch(stream)` does into a graph and replays it `times` times; `check` runs after each replay. A
-/// call that allocates or synchronises cannot be captured and fails here.
+/// Captures what `launch(stream)` does into a graph of `steps` nodes and replays it three times; `check` runs after
+/// each replay. A call that allocates or synchronises cannot be captured and fails here.
 template <class Launch, class Check>
-void replay_captured(Launch launch, Check check, int times = 3) {
+void replay_captured(Launch launch, Check check, std::size_t steps = 1) {
   cudaStream_t stream = nullptr;
   REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
   REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
@@ -77,10 +77,10 @@ void replay_captured(Launch launch, Check check, int times = 3) {
   REQUIRE(status == 0);
   std::size_t nodes = 0;
   REQUIRE(cudaGraphGetNodes(graph, nullptr, &nodes) == cudaSuccess);
-  CHECK(nodes == 1);
+  CHECK(nodes == steps);
   cudaGraphExec_t ready = nullptr;
   REQUIRE(cudaGraphInstantiate(&ready, graph, 0) == cudaSuccess);
-  for (int i = 0; i < times; ++i) {
+  for (int i = 0; i < 3; ++i) {
     REQUIRE(cudaGraphLaunch(ready, stream) == cudaSuccess);
     REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
     check();

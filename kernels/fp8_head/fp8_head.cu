@@ -179,13 +179,6 @@ __global__ __launch_bounds__(kThreads, 1) void head_kernel(const __grid_constant
   }
 }
 
-int device_number(cudaDeviceAttr attribute) {
-  int device = 0;
-  int number = 0;
-  if (cudaGetDevice(&device) != cudaSuccess) return 0;
-  return cudaDeviceGetAttribute(&number, attribute, device) == cudaSuccess ? number : 0;
-}
-
 template <int kDepth>
 int launch_small(const BkFp8Head& head, int blocks, cudaStream_t stream) {
   const int threads = head.k / kSmallSlice * 32;
@@ -226,7 +219,9 @@ int bk_fp8_head(const BkFp8Head* head, void* stream) {
   if (!is_aligned16(head->x) || !is_aligned16(head->w8) || head->x_stride % 8 != 0) return BK_KERNEL_BAD_ALIGNMENT;
   const int processors = device_number(cudaDevAttrMultiProcessorCount);
   if (processors == 0) return BK_KERNEL_LAUNCH_FAILED;
-  const int blocks = min(processors, head->v / kRows);
+  const int tiles = head->v / kRows;
+  const int rounds = (tiles + processors - 1) / processors;
+  const int blocks = (tiles + rounds - 1) / rounds;  // as many as keep all of them busy to the end
   const auto on = static_cast<cudaStream_t>(stream);
   if (head->m <= kSmallTokens) {
     const bool roomy = device_number(cudaDevAttrMaxSharedMemoryPerBlockOptin) >= 6 * kPieceBytes + 20 * 1024;

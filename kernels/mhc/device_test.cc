@@ -95,7 +95,7 @@ void check_pre(const Case& c) {
   }
   CHECK(worst_post < 3e-6);
   CHECK(worst_comb < 1e-5);
-  CHECK(worst_in < (c.norm.empty() ? 2e-3 : 3e-3));
+  CHECK(worst_in < (c.norm.empty() ? 0x1p-9 : 0x1p-8));  // one rounding to bf16, or two
 }
 
 void check_post(const Case& c) {
@@ -157,7 +157,8 @@ TEST_CASE("a thousand launches agree bit for bit, and a graph replays them") {
                     [&] {
                       REQUIRE(bk_mhc_post(&post, nullptr) == BK_KERNEL_OK);
                       compare();
-                    });
+                    },
+                    t > 16 ? 2 : 1);
     CHECK(differing == 0);
   }
 }

@@ -1,14 +1,14 @@
 #include "common/device.cuh"
 #include "mhc/mhc.h"
+#include "mhc/mhc_many.cuh"
 #include "mhc/mhc_small.cuh"
-#include "mhc/mhc_stream.cuh"
 
 namespace bk::kernels {
 namespace {
 
 constexpr int kMaxTokens = 65536;
 constexpr int kMaxHidden = 4096;
-constexpr int kFewTokens = 512;
+constexpr int kHiddenStep = 512;
 constexpr int kPostThreads = 128;
 
 /// A thread has 8 columns of all streams of one token.
@@ -47,30 +47,32 @@ __global__ __launch_bounds__(kPostThreads) void mhc_post_kernel(const __grid_con
 }
 
 int check_shape(int t, int h) {
-  const bool fits = t >= 1 && t <= kMaxTokens && h >= kStreamColumns && h <= kMaxHidden && h % kStreamColumns == 0;
+  const bool fits = t >= 1 && t <= kMaxTokens && h >= kHiddenStep && h <= kMaxHidden && h % kHiddenStep == 0;
   return fits ? BK_KERNEL_OK : BK_KERNEL_BAD_SHAPE;
 }
 
-template <int kTiles>
-int launch_stream(const BkMhcPre& job, cudaStream_t stream) {
-  using Shape = StreamShape<kTiles>;
-  constexpr int kShared = sizeof(StreamScratch<kTiles>);
-  if (cudaFuncSetAttribute(mhc_stream_kernel<kTiles>, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared) !=
+template <int kDepth>
+bool launch_project(const BkMhcPre& job, dim3 grid, cudaStream_t stream) {
+  constexpr int kShared = sizeof(ManyScratch<kDepth>);
+  if (cudaFuncSetAttribute(mhc_project_kernel<kDepth>, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared) !=
       cudaSuccess)
+    return false;
+  mhc_project_kernel<kDepth><<<grid, kManyThreads, kShared, stream>>>(job);
+  return true;
+}
+
+int launch_many(const BkMhcPre& job, cudaStream_t stream) {
+  const int tiles = (job.t + kManyTokens - 1) / kManyTokens;
+  int shares = 1;
+  while (shares < kManyShares && tiles * shares * 2 <= kManyBlocks) shares *= 2;
+  const dim3 grid(shares, tiles);
+  const bool roomy = device_number(cudaDevAttrMaxSharedMemoryPerBlockOptin) >= int{sizeof(ManyScratch<4>)};
+  if (!(roomy ? launch_project<4>(job, grid, stream) : launch_project<3>(job, grid, stream)))
     return BK_KERNEL_LAUNCH_FAILED;
-  const int ranks = job.h / kStreamColumns;
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = static_cast<unsigned>(ranks);
-  cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>((job.t + Shape::kTokens - 1) / Shape::kTokens * ranks));
-  config.blockDim = dim3(Shape::kThreads);
-  config.dynamicSmemBytes = kShared;
-  config.stream = stream;
-  config.attrs = &cluster;
-  config.numAttrs = 1;
-  return launch_status(cudaLaunchKernelEx(&config, mhc_stream_kernel<kTiles>, job, ranks));
+  const int threads = job.h / 8;
+  const int rounds = (job.t + threads / 32 - 1) / (threads / 32);
+  mhc_mix_kernel<<<job.t + rounds, threads, 0, stream>>>(job, shares);
+  return launch_status(cudaGetLastError());
 }
 
 int check_pre(const BkMhcPre* job) {
@@ -95,14 +97,6 @@ int check_post(const BkMhcPost* job) {
   return aligned ? BK_KERNEL_OK : BK_KERNEL_BAD_ALIGNMENT;
 }
 
-/// Whether the device has the kernel of 32 tokens a block.
-bool has_wide_stream() {
-  int device = 0;
-  int major = 0;
-  return cudaGetDevice(&device) == cudaSuccess &&
-         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess && major < 12;
-}
-
 template <bool kAfter>
 int launch_small(const BkMhcPre& job, const BkMhcPost& before, cudaStream_t stream) {
   const int producers = job.h * kStreams / kSmallColumns;
@@ -116,14 +110,14 @@ int launch_small(const BkMhcPre& job, const BkMhcPost& before, cudaStream_t stre
 using namespace bk::kernels;
 
 size_t bk_mhc_workspace_bytes(int h) {
-  return sizeof(float) * kSmallTokens * kMixes * static_cast<size_t>(h) * kStreams / kSmallColumns;
+  return sizeof(float) * (static_cast<size_t>(small_words(h)) + size_t{kMaxTokens} * kSums);
 }
 
 int bk_mhc_pre(const BkMhcPre* job, void* stream) {
   if (const int status = check_pre(job); status != BK_KERNEL_OK) return status;
   const auto on = static_cast<cudaStream_t>(stream);
   if (job->t <= kSmallTokens) return launch_small<false>(*job, BkMhcPost{}, on);
-  return job->t <= kFewTokens || !has_wide_stream() ? launch_stream<1>(*job, on) : launch_stream<2>(*job, on);
+  return launch_many(*job, on);
 }
 
 int bk_mhc_post(const BkMhcPost* job, void* stream) {

@@ -23,7 +23,7 @@ struct BkMhcPre {
   float* post;         ///< [t, 4]
   float* comb;         ///< [t, 4, 4], the first index is the stream that is read
   void* layer_in;      ///< [t, h] bf16, 16-byte aligned
-  void* workspace;     ///< bk_mhc_workspace_bytes(h) bytes, 0xff in each before the first launch; launches leave it so.
+  void* workspace;     ///< bk_mhc_workspace_bytes(h) bytes, 0xff in each before the first launch.
   int t;               ///< 1..65536
   int h;               ///< A multiple of 512, up to 4096.
 };
@@ -54,7 +54,7 @@ struct BkMhcHead {
 size_t bk_mhc_workspace_bytes(int h);
 
 /// Up to 16 tokens: the projection's inner dimension is spread over the device and the tokens' results are finished in
-/// the same launch. Above: clusters of h/512 blocks, 16 tokens each, read x once. One launch, no allocation, no
+/// the same launch. Above: one launch for the projection, one for the rest, and x is read twice. No allocation, no
 /// synchronisation, bitwise repeatable. Launches that share a workspace have to be ordered. Returns a BkKernelStatus.
 int bk_mhc_pre(const struct BkMhcPre* job, void* stream);
 int bk_mhc_post(const struct BkMhcPost* job, void* stream);

@@ -19,6 +19,11 @@ constexpr int kMaxChunks = 2;  // of 8 columns and a stream, a thread
 constexpr int kSumGroups = 8;
 constexpr std::uint32_t kNoSum = 0xffffffffu;
 
+/// Words of the workspace that up to 16 tokens use.
+__host__ __device__ inline std::int64_t small_words(int h) {
+  return std::int64_t{kSmallTokens} * kMixes * h * kStreams / kSmallColumns;
+}
+
 __device__ inline std::uint32_t* sum_slot(const BkMhcPre& job, int slice, int token, int output) {
   return static_cast<std::uint32_t*>(job.workspace) + (slice * kSmallTokens + token) * kMixes + output;
 }
@@ -66,12 +71,13 @@ __device__ inline void small_producer(const BkMhcPre& job, const BkMhcPost& befo
     const int row = lane / 4;
     const uint4 x[2] = {small_piece<kAfter>(job, before, row, column),
                         small_piece<kAfter>(job, before, row + 8, column)};
-    float sum[1][3][4] = {};
-    multiply_unit<1>(x, job.fn + row * width + column, width, sum);
+    const float* fn = job.fn + row * width + column;
 #pragma unroll
-    for (int tile = 0; tile < 3; ++tile) {
+    for (int output = 0; output < 3; ++output) {
+      float sum[1][4] = {};
+      multiply_unit<1>(x, load_cached(fn + output * 8 * width), load_cached(fn + output * 8 * width + 4), sum);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) partial[warp][row + i / 2 * 8][tile * 8 + lane % 4 * 2 + i % 2] = sum[0][tile][i];
+      for (int i = 0; i < 4; ++i) partial[warp][row + i / 2 * 8][output * 8 + lane % 4 * 2 + i % 2] = sum[0][i];
     }
   }
   __syncthreads();
@@ -117,12 +123,6 @@ __device__ inline float collect_sums(const BkMhcPre& job, int token, int output,
     }
   }
   return total;
-}
-
-__device__ inline float sum_of_lanes(float value) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
-  return value;
 }
 
 struct SmallScratch {

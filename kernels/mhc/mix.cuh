@@ -8,56 +8,41 @@ namespace bk::kernels {
 constexpr int kStreams = 4;
 constexpr int kMixes = 24;
 constexpr float kMhcEps = 1e-6f;
-// sm_120 and sm_121 split fn with other instructions, which take more registers than two blocks would leave.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
-constexpr int kFewBlocks = 1;
-#else
-constexpr int kFewBlocks = 2;
-#endif
 constexpr int kUnit = 32;  // columns of a warp's unit: 8 a lane, 4 lanes a row
 
-/// 8 neighbouring fp32 numbers as three times four pairs of bf16 whose sum is the number itself: fp32's 24 digits are
-/// three times bf16's 8, so products with bf16 lose nothing before they are added.
-struct SplitWeights {
-  std::uint32_t part[3][4];
-};
-
-__device__ inline SplitWeights split_weights(const float* fn) {
-  const float4 a = __ldg(reinterpret_cast<const float4*>(fn));
-  const float4 b = __ldg(reinterpret_cast<const float4*>(fn) + 1);
-  float f[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
-  SplitWeights out;
+/// Takes the leading bf16 digits off 8 fp32 numbers, as four pairs. fp32's 24 digits are three times bf16's 8, so three
+/// turns leave nothing, and products with bf16 lose nothing before they are added.
+__device__ inline void take_digits(float (&f)[8], std::uint32_t (&pairs)[4]) {
 #pragma unroll
-  for (int p = 0; p < 3; ++p) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const std::uint32_t low = __float_as_uint(f[2 * i]);
-      const std::uint32_t high = __float_as_uint(f[2 * i + 1]);
-      out.part[p][i] = __byte_perm(low, high, 0x7632);
-      f[2 * i] -= __uint_as_float(low & 0xffff0000u);
-      f[2 * i + 1] -= __uint_as_float(high & 0xffff0000u);
-    }
+  for (int i = 0; i < 4; ++i) {
+    const std::uint32_t low = __float_as_uint(f[2 * i]);
+    const std::uint32_t high = __float_as_uint(f[2 * i + 1]);
+    pairs[i] = __byte_perm(low, high, 0x7632);
+    f[2 * i] -= __uint_as_float(low & 0xffff0000u);
+    f[2 * i + 1] -= __uint_as_float(high & 0xffff0000u);
   }
-  return out;
 }
 
-/// Adds one unit: kTiles * 16 tokens (this lane's rows lane/4, 8 further, ...) by 24 outputs. `fn` is the lane's own
-/// place, in the row of output lane/4; rows are `apart` numbers apart.
+/// Adds one unit: kTiles * 16 tokens (this lane's rows lane/4, 8 further, ...) by 8 outputs, of which the lane has the
+/// numbers of fn of output lane/4.
 template <int kTiles>
-__device__ inline void multiply_unit(const uint4 (&x)[2 * kTiles], const float* fn, std::int64_t apart,
-                                     float (&sum)[kTiles][3][4]) {
+__device__ inline void multiply_unit(const uint4 (&x)[2 * kTiles], const uint4& near, const uint4& far,
+                                     float (&sum)[kTiles][4]) {
+  const std::uint32_t bits[8] = {near.x, near.y, near.z, near.w, far.x, far.y, far.z, far.w};
+  float f[8];
 #pragma unroll
-  for (int output = 0; output < 3; ++output) {
-    const SplitWeights w = split_weights(fn + output * 8 * apart);
+  for (int i = 0; i < 8; ++i) f[i] = __uint_as_float(bits[i]);
+#pragma unroll
+  for (int turn = 0; turn < 3; ++turn) {
+    std::uint32_t w[4];
+    take_digits(f, w);
 #pragma unroll
     for (int tile = 0; tile < kTiles; ++tile) {
-      const uint4& upper = x[2 * tile];
-      const uint4& lower = x[2 * tile + 1];
+      mma_bf16(sum[tile], x[2 * tile].x, x[2 * tile + 1].x, x[2 * tile].y, x[2 * tile + 1].y, w[0], w[1]);
+    }
 #pragma unroll
-      for (int p = 2; p >= 0; --p) {
-        mma_bf16(sum[tile][output], upper.x, lower.x, upper.y, lower.y, w.part[p][0], w.part[p][1]);
-        mma_bf16(sum[tile][output], upper.z, lower.z, upper.w, lower.w, w.part[p][2], w.part[p][3]);
-      }
+    for (int tile = 0; tile < kTiles; ++tile) {
+      mma_bf16(sum[tile], x[2 * tile].z, x[2 * tile + 1].z, x[2 * tile].w, x[2 * tile + 1].w, w[2], w[3]);
     }
   }
 }
@@ -87,6 +72,12 @@ __device__ inline float squares8(const uint4& v, float sum) {
 #pragma unroll
   for (int i = 0; i < 8; ++i) sum = fmaf(f[i], f[i], sum);
   return sum;
+}
+
+__device__ inline float sum_of_lanes(float value) {
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
+  return value;
 }
 
 __device__ inline float inverse_of(float value) {

@@ -3,6 +3,8 @@
 // workspace, and one more block a token, at the end of the grid, waits for them, adds the slices in order and goes on.
 // The payload is its own flag: an empty slot holds 0xffffffff, which no producer writes. Producers never wait, and
 // waiting blocks are at most as many as tokens, so the launch ends however few blocks fit the device at a time.
+#include <type_traits>
+
 #include "common/device.cuh"
 #include "moe_gate/moe_gate.h"
 #include "moe_gate/route_token.cuh"
@@ -115,6 +117,7 @@ __device__ inline float collect(const BkMoeGate& gate, int slices, int token, in
   return total;
 }
 
+template <Way kWay, int kWidth>
 __device__ inline void route_block(const BkMoeGate& gate, const BkMoeRoute& route, int slices, int token) {
   __shared__ RouteScratch scratch;
   const int expert = threadIdx.x;
@@ -122,8 +125,8 @@ __device__ inline void route_block(const BkMoeGate& gate, const BkMoeRoute& rout
   const float bias = route.bias != nullptr && real ? __ldg(route.bias + expert) : 0.0f;
   const float logit = real ? collect(gate, slices, token, expert) : 0.0f;
   if (gate.logits != nullptr && real) gate.logits[token * gate.n + expert] = logit;
-  route_token(logit, bias, route, gate.n, scratch, route.weights + token * route.top_k,
-              route.ids + token * route.top_k);
+  route_token<kWay, kWidth>(logit, bias, route, gate.n, scratch, route.weights + token * route.top_k,
+                            route.ids + token * route.top_k);
 }
 
 template <int kTiles, int kSteps>
@@ -133,7 +136,23 @@ __device__ inline void multiply_share(const BkMoeGate& gate, int slice, int slic
   multiply<kTiles, kSteps>(gate, row, (slice * kWarps + warp) * share, share / 32, sum);
 }
 
-template <int kTiles, int kSteps, bool kRoutes>
+/// What is done with the logits: kept, or one of the ways of routing.
+struct KeepLogits {
+  __device__ static void finish(const BkMoeGate& gate, const BkMoeRoute&, int slices, int token) {
+    for (int expert = threadIdx.x; expert < gate.n; expert += kThreads) {
+      gate.logits[token * gate.n + expert] = collect(gate, slices, token, expert);
+    }
+  }
+};
+
+template <Way kWay, int kWidth>
+struct RouteLogits {
+  __device__ static void finish(const BkMoeGate& gate, const BkMoeRoute& route, int slices, int token) {
+    route_block<kWay, kWidth>(gate, route, slices, token);
+  }
+};
+
+template <int kTiles, int kSteps, class After>
 __global__ __launch_bounds__(kThreads) void router_kernel(const __grid_constant__ BkMoeGate gate,
                                                           const __grid_constant__ BkMoeRoute route, int slices) {
   const int producers = gate.n / kGroup * slices;
@@ -150,14 +169,7 @@ __global__ __launch_bounds__(kThreads) void router_kernel(const __grid_constant_
     }
     return;
   }
-  const int token = blockIdx.x - producers;
-  if constexpr (kRoutes) {
-    route_block(gate, route, slices, token);
-  } else {
-    for (int expert = threadIdx.x; expert < gate.n; expert += kThreads) {
-      gate.logits[token * gate.n + expert] = collect(gate, slices, token, expert);
-    }
-  }
+  After::finish(gate, route, slices, blockIdx.x - producers);
 }
 
 /// The logits alone, with the slices of a group as one cluster: partial sums go to the shared memory of the block that
@@ -201,35 +213,37 @@ int slices_for(int k) {
   return 1;
 }
 
-template <int kTiles, int kSteps, bool kRoutes>
-void launch_steps(const BkMoeGate& gate, const BkMoeRoute& route, int slices, cudaStream_t stream) {
+template <int kTiles, int kSteps, class After>
+int launch_steps(const BkMoeGate& gate, const BkMoeRoute& route, int slices, cudaStream_t stream) {
   const int producers = gate.n / kGroup * slices;
-  if (!kRoutes && slices == kMaxSlices) {
+  if (std::is_same_v<After, KeepLogits> && slices == kMaxSlices) {
     cluster_kernel<kTiles, kSteps><<<producers, kThreads, 0, stream>>>(gate);
   } else {
-    router_kernel<kTiles, kSteps, kRoutes><<<producers + gate.m, kThreads, 0, stream>>>(gate, route, slices);
-  }
-}
-
-template <int kTiles, bool kRoutes>
-int launch(const BkMoeGate& gate, const BkMoeRoute& route, cudaStream_t stream) {
-  const int slices = slices_for(gate.k);
-  const int steps = gate.k / (slices * kWarps * 32);
-  if (steps == 1) {
-    launch_steps<kTiles, 1, kRoutes>(gate, route, slices, stream);
-  } else if (steps == 2) {
-    launch_steps<kTiles, 2, kRoutes>(gate, route, slices, stream);
-  } else {
-    launch_steps<kTiles, 0, kRoutes>(gate, route, slices, stream);
+    router_kernel<kTiles, kSteps, After><<<producers + gate.m, kThreads, 0, stream>>>(gate, route, slices);
   }
   return launch_status(cudaGetLastError());
 }
 
-template <bool kRoutes>
+template <int kTiles, class After>
+int launch(const BkMoeGate& gate, const BkMoeRoute& route, cudaStream_t stream) {
+  const int slices = slices_for(gate.k);
+  const int steps = gate.k / (slices * kWarps * 32);
+  if (steps == 1) return launch_steps<kTiles, 1, After>(gate, route, slices, stream);
+  if (steps == 2) return launch_steps<kTiles, 2, After>(gate, route, slices, stream);
+  return launch_steps<kTiles, 0, After>(gate, route, slices, stream);
+}
+
+template <class After>
 int launch_for_tokens(const BkMoeGate& gate, const BkMoeRoute& route, cudaStream_t stream) {
-  if (gate.m <= 8) return launch<1, kRoutes>(gate, route, stream);
-  if (gate.m <= 16) return launch<2, kRoutes>(gate, route, stream);
-  return launch<4, kRoutes>(gate, route, stream);
+  if (gate.m <= 8) return launch<1, After>(gate, route, stream);
+  if (gate.m <= 16) return launch<2, After>(gate, route, stream);
+  return launch<4, After>(gate, route, stream);
+}
+
+template <Way kWay>
+int launch_route(const BkMoeGate& gate, const BkMoeRoute& route, cudaStream_t stream) {
+  return gate.n <= kRouteThreads / 2 ? launch_for_tokens<RouteLogits<kWay, kGroups / 2>>(gate, route, stream)
+                                     : launch_for_tokens<RouteLogits<kWay, kGroups>>(gate, route, stream);
 }
 
 int check(const BkMoeGate* gate) {
@@ -253,7 +267,7 @@ size_t bk_moe_workspace_bytes(int n) { return sizeof(float) * kMaxSlices * kMaxT
 int bk_moe_gate(const BkMoeGate* gate, void* stream) {
   if (const int status = check(gate); status != BK_KERNEL_OK) return status;
   if (gate->logits == nullptr) return BK_KERNEL_BAD_ARGUMENT;
-  return launch_for_tokens<false>(*gate, BkMoeRoute{}, static_cast<cudaStream_t>(stream));
+  return launch_for_tokens<KeepLogits>(*gate, BkMoeRoute{}, static_cast<cudaStream_t>(stream));
 }
 
 int bk_moe_route(const BkMoeGate* gate, const BkMoeRoute* route, void* stream) {
@@ -264,5 +278,9 @@ int bk_moe_route(const BkMoeGate* gate, const BkMoeRoute* route, void* stream) {
   }
   if (route->top_k < 1 || route->top_k > 32 || route->top_k > gate->n || gate->n > kRouteThreads)
     return BK_KERNEL_BAD_SHAPE;
-  return launch_for_tokens<true>(*gate, *route, static_cast<cudaStream_t>(stream));
+  const auto on = static_cast<cudaStream_t>(stream);
+  if (route->scoring == BK_MOE_SQRTSOFTPLUS) return launch_route<Way::kSqrtSoftplus>(*gate, *route, on);
+  if (route->scoring == BK_MOE_SIGMOID) return launch_route<Way::kSigmoid>(*gate, *route, on);
+  return route->bias == nullptr && route->renormalise != 0 ? launch_route<Way::kChosenSoftmax>(*gate, *route, on)
+                                                           : launch_route<Way::kSoftmax>(*gate, *route, on);
 }

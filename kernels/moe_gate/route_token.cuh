@@ -66,9 +66,15 @@ __device__ inline float softplus(float x) {
   return e < 0.015625f ? e * (1.0f - e * (0.5f - e * (0.33333334f - 0.25f * e))) : __logf(1.0f + e);
 }
 
-__device__ inline float router_score(float logit, int scoring, RouteScratch& scratch) {
-  if (scoring == BK_MOE_SOFTMAX) return block_softmax(logit, scratch);
-  if (scoring == BK_MOE_SIGMOID) return __frcp_rn(1.0f + __expf(-logit));
+/// How the scores are made. Without a bias softmax keeps the order of the logits, and renormalising divides its sum
+/// away again: then the logits stand for the scores, and only the chosen ones' exponentials are needed.
+enum class Way { kSqrtSoftplus, kSoftmax, kSigmoid, kChosenSoftmax };
+
+template <Way kWay>
+__device__ inline float router_score(float logit, RouteScratch& scratch) {
+  if constexpr (kWay == Way::kChosenSoftmax) return logit;
+  if constexpr (kWay == Way::kSoftmax) return block_softmax(logit, scratch);
+  if constexpr (kWay == Way::kSigmoid) return __frcp_rn(1.0f + __expf(-logit));
   float root;
   asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(softplus(logit)));
   return root;
@@ -117,16 +123,15 @@ __device__ inline void choose_any(std::uint32_t key, int top_k, RouteScratch& sc
   __syncthreads();
 }
 
-/// The short way: the top_k-th largest of the maxima of groups of 16 experts is a lower bound of the top_k-th key, and
+/// The short way: the top_k-th largest of the maxima of 16 groups of experts is a lower bound of the top_k-th key, and
 /// few keys reach it. Returns false, to every thread, when there are too few groups or too many candidates. On success
 /// warp 0 alone may read scratch.chosen.
+template <int kWidth>
 __device__ inline bool choose_few(std::uint32_t key, int top_k, int n, RouteScratch& scratch) {
   const int lane = threadIdx.x % 32;
-  const int groups = n / 16;
-  if (top_k > groups) return false;
-  const unsigned half = lane < 16 ? 0x0000ffffu : 0xffff0000u;
-  const std::uint32_t top = __reduce_max_sync(half, key);
-  if (lane % 16 == 0) scratch.group_top[threadIdx.x / 16] = top;
+  if (top_k > n / kWidth) return false;
+  const std::uint32_t top = __reduce_max_sync((1u << kWidth) - 1 << lane / kWidth * kWidth, key);
+  if (lane % kWidth == 0 && threadIdx.x < kGroups * kWidth) scratch.group_top[threadIdx.x / kWidth] = top;
   if (threadIdx.x == 0) scratch.candidates = 0;
   __syncthreads();
   const std::uint32_t mine = scratch.group_top[lane % kGroups];
@@ -157,21 +162,33 @@ __device__ inline bool choose_few(std::uint32_t key, int top_k, int n, RouteScra
   return true;
 }
 
-/// A block of 256 threads routes one token; thread e passes the logit of expert e (any number where e >= n).
+/// A block of 256 threads routes one token; thread e passes the logit of expert e (any number where e >= n). kWidth is
+/// that of the groups in choose_few(): n is at most 16 of them.
+template <Way kWay, int kWidth>
 __device__ inline void route_token(float logit, float bias, const BkMoeRoute& route, int n, RouteScratch& scratch,
                                    float* weights_out, std::int32_t* ids_out) {
   const int expert = threadIdx.x;
   const bool real = expert < n;
-  const float score = router_score(real ? logit : -INFINITY, route.scoring, scratch);
-  const std::uint32_t key = real ? choice_key(score + bias) : 0;
+  const float score = router_score<kWay>(real ? logit : -INFINITY, scratch);
+  std::uint32_t key = real ? choice_key(score + bias) : 0;
+  bool undefined = false;
+  if constexpr (kWay == Way::kChosenSoftmax) {
+    undefined =
+        __syncthreads_or(real && !(logit < INFINITY)) != 0;  // softmax of a NaN or an infinity is NaN throughout
+    if (undefined) key = real ? choice_key(NAN) : 0;
+  }
   scratch.score[expert] = score;
-  if (!choose_few(key, route.top_k, n, scratch)) choose_any(key, route.top_k, scratch);
+  if (!choose_few<kWidth>(key, route.top_k, n, scratch)) choose_any(key, route.top_k, scratch);
   if (threadIdx.x >= 32) return;
   const bool used = expert < route.top_k;
   const int id = used ? scratch.chosen[expert] : 0;
   float weight = used ? scratch.score[id] : 0.0f;
+  if constexpr (kWay == Way::kChosenSoftmax) {
+    const float best = __shfl_sync(0xffffffffu, weight, 0);
+    weight = undefined ? NAN : used ? __expf(weight - best) : 0.0f;
+  }
   const float sum = warp_sum(weight);
-  if (route.renormalise != 0) weight = __fdividef(weight, sum);
+  if (kWay == Way::kChosenSoftmax || route.renormalise != 0) weight = __fdividef(weight, sum);
   if (used) {
     weights_out[expert] = weight * route.scale;
     ids_out[expert] = id;

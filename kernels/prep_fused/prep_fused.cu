@@ -1,5 +1,8 @@
 // A row of blocks for each group, and one for what is common to all. A thread does a piece of the group's block table,
-// and the first ones a token or a request; powers of two make the divisions shifts.
+// and the first ones a token or a request; powers of two make the divisions shifts. The words of a usual step travel
+// with the launch, as its argument: a copy of their own would take as long again.
+#include <cstring>
+
 #include "common/device.cuh"
 #include "prep_fused/prep_fused.h"
 
@@ -63,8 +66,7 @@ __device__ inline void group_tensors(const BkPrep& job, const BkPrepGroup& group
   }
 }
 
-__global__ __launch_bounds__(kThreads) void prep_kernel(const __grid_constant__ BkPrep job) {
-  const auto* words = static_cast<const std::int32_t*>(job.packed);
+__device__ inline void prepare(const BkPrep& job, const std::int32_t* words) {
   const int i = blockIdx.x * kThreads + threadIdx.x;
   const int number = blockIdx.y;
   if (number == job.groups) {
@@ -72,6 +74,49 @@ __global__ __launch_bounds__(kThreads) void prep_kernel(const __grid_constant__ 
   } else {
     group_tensors(job, job.group[number], number, words, i);
   }
+}
+
+__global__ __launch_bounds__(kThreads) void copied_kernel(const __grid_constant__ BkPrep job) {
+  prepare(job, static_cast<const std::int32_t*>(job.packed));
+}
+
+template <int kBytes>
+struct Words {
+  std::int32_t word[kBytes / 4];
+};
+
+template <int kBytes>
+__global__ __launch_bounds__(kThreads) void carried_kernel(const __grid_constant__ BkPrep job,
+                                                           const __grid_constant__ Words<kBytes> words) {
+  prepare(job, words.word);
+}
+
+template <int kBytes>
+void launch_carried(const BkPrep& job, dim3 grid, cudaStream_t stream) {
+  Words<kBytes> words;
+  std::memcpy(words.word, job.staging, static_cast<std::size_t>(job.bytes));
+  carried_kernel<kBytes><<<grid, kThreads, 0, stream>>>(job, words);
+}
+
+bool is_capturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus status{};
+  return cudaStreamIsCapturing(stream, &status) != cudaSuccess || status != cudaStreamCaptureStatusNone;
+}
+
+/// A captured launch would keep the words of the first step, so there they are copied.
+int launch(const BkPrep& job, dim3 grid, cudaStream_t stream) {
+  constexpr int kMost = 8 * 1024;  // with more a copy is quicker
+  if (job.bytes > kMost || is_capturing(stream)) {
+    if (cudaMemcpyAsync(job.packed, job.staging, static_cast<std::size_t>(job.bytes), cudaMemcpyHostToDevice, stream) !=
+        cudaSuccess)
+      return BK_KERNEL_LAUNCH_FAILED;
+    copied_kernel<<<grid, kThreads, 0, stream>>>(job);
+  } else if (job.bytes <= 2 * 1024) {
+    launch_carried<2 * 1024>(job, grid, stream);
+  } else {
+    launch_carried<kMost>(job, grid, stream);
+  }
+  return launch_status(cudaGetLastError());
 }
 
 bool is_power(int value) { return value > 0 && (value & (value - 1)) == 0; }
@@ -105,12 +150,8 @@ int bk_prep_fused(const BkPrep* job, void* stream) {
     if (const int status = check_group(job->group[g]); status != BK_KERNEL_OK) return status;
     widest = max(widest, job->group[g].width);
   }
-  const auto on = static_cast<cudaStream_t>(stream);
-  if (cudaMemcpyAsync(job->packed, job->staging, job->bytes, cudaMemcpyHostToDevice, on) != cudaSuccess)
-    return BK_KERNEL_LAUNCH_FAILED;
   const int first = max(job->requests * job->query, job->requests + 1);
   const int table = min((job->requests * widest + 4 * kThreads - 1) / (4 * kThreads), 64);
   const dim3 grid(max((first + kThreads - 1) / kThreads, table), job->groups + 1);
-  prep_kernel<<<grid, kThreads, 0, on>>>(*job);
-  return launch_status(cudaGetLastError());
+  return launch(*job, grid, static_cast<cudaStream_t>(stream));
 }
