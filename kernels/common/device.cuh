@@ -21,6 +21,11 @@ inline int device_number(cudaDeviceAttr attribute) {
   return cudaDeviceGetAttribute(&number, attribute, device) == cudaSuccess ? number : 0;
 }
 
+/// Programmatic dependent launch: the kernel after this one on the stream may begin where it was launched so, and waits
+/// itself before it touches what this one writes.
+__device__ inline void let_next_begin() { asm volatile("griddepcontrol.launch_dependents;"); }
+__device__ inline void wait_for_previous() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+
 /// Reads 16 bytes that are used once: they pass by the L1 cache.
 __device__ inline uint4 load_streaming(const void* pointer) {
   uint4 v;

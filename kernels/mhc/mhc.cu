@@ -71,8 +71,16 @@ int launch_many(const BkMhcPre& job, cudaStream_t stream) {
     return BK_KERNEL_LAUNCH_FAILED;
   const int threads = job.h / 8;
   const int rounds = (job.t + threads / 32 - 1) / (threads / 32);
-  mhc_mix_kernel<<<job.t + rounds, threads, 0, stream>>>(job, shares);
-  return launch_status(cudaGetLastError());
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(job.t + rounds);
+  config.blockDim = dim3(threads);
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = 1;
+  return launch_status(cudaLaunchKernelEx(&config, mhc_mix_kernel, job, shares));
 }
 
 int check_pre(const BkMhcPre* job) {

@@ -17,7 +17,7 @@ constexpr int kManyRows = kManyTokens / 8;  // of a lane: lane/4, 8 further, ...
 constexpr int kManyWarps = 4;
 constexpr int kManyThreads = 32 * kManyWarps;
 constexpr int kManyShares = 32;
-constexpr int kManyBlocks = 512;
+constexpr int kManyBlocks = 256;
 constexpr int kSums = kMixes + 1;  // the mixes and the sum of squares
 constexpr int kMixThreads = 4096 / 8;
 
@@ -79,6 +79,7 @@ __global__ __launch_bounds__(kManyThreads, 2) void mhc_project_kernel(const __gr
   const int units = kStreams * job.h / kUnit / gridDim.x;
   const int begin = blockIdx.x * units;
   ManyStage* ring = scratch.stage[warp];
+  let_next_begin();
   const auto fetch = [&](int turn) {
     const int unit = warp + turn * kManyWarps;
     const int rotated = (unit + blockIdx.y * kManyWarps) % units;
@@ -168,6 +169,7 @@ __device__ inline void mix_token(const BkMhcPre& job, int token, int shares) {
   uint4 stream[kStreams];
 #pragma unroll
   for (int j = 0; j < kStreams; ++j) stream[j] = load_streaming(x + j * job.h);
+  wait_for_previous();
   __shared__ float sums[kMixThreads / 32][32];
   const int warps = min(static_cast<int>(blockDim.x) / 32, shares);
   const int warp = threadIdx.x / 32;
@@ -204,6 +206,7 @@ __global__ __launch_bounds__(kMixThreads, 3) void mhc_mix_kernel(const __grid_co
     return;
   }
   const int token = (blockIdx.x - job.t) * (blockDim.x / 32) + threadIdx.x / 32;
+  wait_for_previous();
   if (token < job.t) write_post_comb(job, mix_of(job, add_shares(job, token, 0, 1, shares)), token);
 }
 
