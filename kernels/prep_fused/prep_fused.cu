@@ -76,7 +76,7 @@ __device__ inline void prepare(const BkPrep& job, const std::int32_t* words) {
   }
 }
 
-__global__ __launch_bounds__(kThreads) void copied_kernel(const __grid_constant__ BkPrep job) {
+__global__ __launch_bounds__(kThreads) void prep_copied_kernel(const __grid_constant__ BkPrep job) {
   prepare(job, static_cast<const std::int32_t*>(job.packed));
 }
 
@@ -86,8 +86,8 @@ struct Words {
 };
 
 template <int kBytes>
-__global__ __launch_bounds__(kThreads) void carried_kernel(const __grid_constant__ BkPrep job,
-                                                           const __grid_constant__ Words<kBytes> words) {
+__global__ __launch_bounds__(kThreads) void prep_carried_kernel(const __grid_constant__ BkPrep job,
+                                                                const __grid_constant__ Words<kBytes> words) {
   prepare(job, words.word);
 }
 
@@ -95,7 +95,7 @@ template <int kBytes>
 void launch_carried(const BkPrep& job, dim3 grid, cudaStream_t stream) {
   Words<kBytes> words;
   std::memcpy(words.word, job.staging, static_cast<std::size_t>(job.bytes));
-  carried_kernel<kBytes><<<grid, kThreads, 0, stream>>>(job, words);
+  prep_carried_kernel<kBytes><<<grid, kThreads, 0, stream>>>(job, words);
 }
 
 bool is_capturing(cudaStream_t stream) {
@@ -110,7 +110,7 @@ int launch(const BkPrep& job, dim3 grid, cudaStream_t stream) {
     if (cudaMemcpyAsync(job.packed, job.staging, static_cast<std::size_t>(job.bytes), cudaMemcpyHostToDevice, stream) !=
         cudaSuccess)
       return BK_KERNEL_LAUNCH_FAILED;
-    copied_kernel<<<grid, kThreads, 0, stream>>>(job);
+    prep_copied_kernel<<<grid, kThreads, 0, stream>>>(job);
   } else if (job.bytes <= 2 * 1024) {
     launch_carried<2 * 1024>(job, grid, stream);
   } else {
