@@ -1,8 +1,11 @@
 """The kernel modules' logic against stand-ins for torch and vLLM: knobs, what is served, what falls back, what disarms."""
 
+import ctypes
+import os
 import sys
 import types
 import unittest
+from unittest import mock
 
 from modules_support import MODULES, load
 
@@ -114,6 +117,33 @@ class Knobs(unittest.TestCase):
             module.register()
             self.assertFalse(module.MODULE.armed)
             self.assertIn("vllm" if name != "moe_gate_sm121" else "torch", module.MODULE.reason)
+
+    def test_a_library_that_is_not_named_not_there_or_none_is_said_in_one_line(self):
+        load("mhc", "0")
+        kernels = sys.modules["bk_kernels"]
+        for path, said in (("", "does not name libbk_kernels.so"), ("/nonexistent/libbk_kernels.so", "cannot be loaded"),
+                           (__file__, "cannot be loaded")):
+            with mock.patch.dict(os.environ, {"BK_KERNELS": path}), self.assertRaisesRegex(kernels.Disarmed, said):
+                kernels.library()
+
+    def test_a_library_without_the_entries_disarms_and_never_raises(self):
+        module = load("moe_route", "1")
+        kernels = sys.modules["bk_kernels"]
+        kernels.everywhere = lambda yes, question, group: (1, yes)
+        other = ctypes.CDLL(None)  # this process: it has none of them
+        Launches(module)
+        self.addCleanup(sys.modules.__setitem__, "torch", None)
+        self.assertFalse(module.MODULE.prepare(module.put_in, Runner(), other))
+        self.assertIn("bk_moe_workspace_bytes", module.MODULE.reason)
+
+    def test_with_the_knob_off_nothing_of_the_engine_is_imported_or_patched(self):
+        for name in MODULES:
+            for knob in (None, "0", "wrong"):
+                module = load(name, knob)
+                module.arm = lambda: self.fail("armed")
+                module.register()
+                self.assertIsNone(sys.modules["vllm"])
+                self.assertIsNone(sys.modules["torch"])
 
     def test_a_disarm_keeps_its_first_reason(self):
         module = load("moe_route", "1").MODULE
