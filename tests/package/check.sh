@@ -29,7 +29,8 @@ native=yes run=()
 if [ "$(dpkg-deb -f "$deb" Architecture)" != "$(dpkg --print-architecture)" ]; then
   sysroot=$root_dir/.cross/sysroot
   [ -d "$sysroot" ] || { echo "skipped: there is no $sysroot; ./dev cross makes it"; exit 0; }
-  native= run=(qemu-aarch64-static -L "$sysroot" -E "LD_LIBRARY_PATH=$sysroot/usr/lib/aarch64-linux-gnu:$sysroot/lib/aarch64-linux-gnu")
+  native=
+  run=(qemu-aarch64-static -L "$sysroot" -E "LD_LIBRARY_PATH=$sysroot/usr/lib/aarch64-linux-gnu:$sysroot/lib/aarch64-linux-gnu")
 fi
 
 root=$work/root
@@ -70,7 +71,7 @@ needed=$(for program in "$root"/usr/bin/*; do readelf -d "$program"; done | sed 
 [ -n "$needed" ] || die "the programs are linked with nothing"
 for library in $needed; do
   case $library in ld-linux*) continue ;; esac
-  path=$(ldconfig -p | sed -nE "s|.*=> (/.*/${library//./\\.})\$|\\1|p" | head -n 1)
+  path=$(ldconfig -p | awk -v name="$library" '$1 == name && !path { path = $NF } END { print path }')
   [ -n "$path" ] || die "$library is not on this machine"
   owner=$(dpkg -S "$path" 2>/dev/null || dpkg -S "$(readlink -f "$path")" 2>/dev/null || dpkg -S "${path#/usr}" 2>/dev/null ||
     dpkg -S "/usr$path" 2>/dev/null || true)
