@@ -120,8 +120,8 @@ Result<cli::ExitCode> FamilyCommand::run(cli::Streams& streams, const cli::Args&
 Result<cli::ExitCode> resume_family(cli::Streams& streams, const cli::Args& args, store::Database& database,
                                     const boot::Profile& profile, const bracket::Plan& plan,
                                     const store::BracketRow& whole, const CarryOut& how) {
-  BK_ASSIGN(const bracket::Family family, bracket::family_of(profile, plan));
-  BK_ASSIGN(const bracket::FamilyRows rows, bracket::family_rows(database, family, whole));
+  BK_ASSIGN(const auto stored, bracket::stored_family(database, whole));
+  const auto& [family, rows] = stored;
   if (!how.quiet) {
     BK_ASSIGN(const auto members, database.family_members(whole.id));
     BK_ASSIGN(const auto bases, database.boots(whole.id));

@@ -122,6 +122,10 @@ void print_view(std::ostream& out, const bracket::View& view) {
   }
   if (!view.assessment.is_null()) print_effects(out, view.assessment, view.historical);
   if (view.assessment.is_null() && !b.reason.empty()) print_line(out, "ended", b.reason);
+  for (const store::AssessmentRow& a : view.replaced) {
+    print_line(out, "assessed before",
+               fmt::format("{} ({}) at {}: {}", a.state, a.reason_code, format_utc(a.created_wall), a.reason));
+  }
   for (const store::VerdictRow& v : view.verdicts) {
     print_line(out, "verdict",
                fmt::format("{} by {}: {}{}", v.word, v.signed_by, v.reason,

@@ -13,6 +13,7 @@
 #include "ledger/check.h"
 #include "ledger/render.h"
 #include "ledger/report_page.h"
+#include "ledger/section.h"
 #include "store/store.h"
 
 namespace bk::ledger_tool {
@@ -23,12 +24,17 @@ constexpr const char* kDefaultPage = "MEASUREMENTS.md";
 /// Makes every assessment again. Says which cannot be; kMismatch after naming those that are not what the samples say.
 Status recheck_assessments(store::Database& database, std::ostream& err) {
   using Finding = bracket::Recheck::Finding;
-  BK_ASSIGN(const auto brackets, database.list_brackets());
+  BK_ASSIGN(const auto brackets, database.list_brackets_briefly());
   bracket::Rechecker rechecker(database);
   int differing = 0;
   std::map<std::string, std::vector<std::string>> not_judged;  // by why
-  for (const store::BracketSummary& summary : brackets) {
-    const std::string id = store::short_uid(summary.bracket.uid);
+  for (const store::BracketSummary& brief : brackets) {
+    const std::string id = store::short_uid(brief.bracket.uid);
+    if (brief.is_outdated()) {
+      fmt::print(err, "ledger: note: bracket {} was {}: `bracket verdict` signs again\n", id,
+                 ledger::outdated_text(brief));
+    }
+    BK_ASSIGN(const store::BracketSummary summary, database.bracket_by_id(brief.bracket.id));
     BK_ASSIGN(const bracket::Recheck found, rechecker.check(summary));
     if (found.finding == Finding::kNotJudged) not_judged[found.text].push_back(id);
     if (found.finding != Finding::kDiffers) continue;
@@ -90,7 +96,7 @@ void CheckCommand::register_on(cli::App& app) {
   app.description(
       "Asks the database about its pages and foreign keys, compares the figures that it keeps with the samples, makes "
       "every assessment again from the samples, and compares the page with what would be rendered now. An assessment "
-      "by another version of the rule is named, not made again.\n\n"
+      "by another version of the rule is named; `ledger reassess` makes it again.\n\n"
       "Exit code: 0 when all agree, 1 when the page differs or something is damaged.");
   file_ = kDefaultPage;
   flags_.add_to(app, {cli::Common::kDb});

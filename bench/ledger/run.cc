@@ -6,6 +6,7 @@
 #include "cli/app.h"
 #include "move_commands.h"
 #include "page_commands.h"
+#include "reassess_command.h"
 #include "serve_command.h"
 
 namespace bk::ledger_tool {
@@ -20,6 +21,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   commands.push_back(std::make_unique<ReportCommand>());
   commands.push_back(std::make_unique<ServeCommand>());
   commands.push_back(std::make_unique<CheckCommand>());
+  commands.push_back(std::make_unique<ReassessCommand>());
   commands.push_back(std::make_unique<NoteCommand>());
   commands.push_back(std::make_unique<ExportCommand>());
   commands.push_back(std::make_unique<ImportCommand>());

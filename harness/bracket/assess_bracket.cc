@@ -53,8 +53,8 @@ Result<Judgement> judge_bracket(store::Database& database, store::RowId bracket,
   BK_ASSIGN(const auto rounds, boot_values(database, bracket, "round_tok_s", plan.cell));
   stats::Rules rules = plan.rules_at(primary.size());
   rules.history = stats::boot_history(earlier.groups, primary);
-  Judgement judgement{stats::assess(primary, rules), stats::historical_rule(rounds, stats::Better::kHigher),
-                      to_json(earlier)};
+  Judgement judgement{
+      stats::assess(primary, rules), stats::historical_rule(rounds, stats::Better::kHigher), to_json(earlier), {}};
   const std::string history = history_text(earlier, plan.profile);
   if (!history.empty()) judgement.assessment.sentence += " " + history;
   return judgement;
@@ -84,6 +84,7 @@ store::AssessmentRow to_row(const Judgement& judgement, const Plan& plan, store:
   Json detail = Json::object();
   detail.set("rule_version", stats::kRuleVersion).set("history", judgement.history);
   detail.set("assessment", stats::to_json(a)).set("historical", stats::to_json(h));
+  if (!judgement.family.is_null()) detail.set("family", judgement.family);
   row.detail_json = detail.dump();
   row.created_wall = wall_now();
   row.tool_version = version();

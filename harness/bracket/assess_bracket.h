@@ -22,6 +22,7 @@ struct Judgement {
   stats::Assessment assessment;
   stats::Historical historical;  ///< of round_tok_s, as the older ledger recorded it
   Json history;                  ///< the earlier boots that boot noise was judged by
+  Json family = {};              ///< of a matrix or sweep and of its comparisons: what was judged together; else null
 };
 /// Boot noise comes from the bracket and from the profile's earlier base boots; the sentence says when it does.
 [[nodiscard]] Result<Judgement> judge_bracket(store::Database& database, store::RowId bracket, const Plan& plan);
@@ -30,7 +31,7 @@ struct Judgement {
                                               const BaseHistory& earlier);
 
 /// The row of an assessment; detail_json holds it whole as {"rule_version": …, "history": …, "assessment": …,
-/// "historical": …}.
+/// "historical": …}, with "family" where there is one.
 [[nodiscard]] store::AssessmentRow to_row(const Judgement& judgement, const Plan& plan, store::RowId bracket);
 
 }  // namespace bk::bracket

@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
 #include "bracket/greedy.h"
 #include "bracket/one_boot.h"
 #include "bracket/stored_boots.h"
-#include "bracket/stored_plan.h"
-#include "stats/assessment_json.h"
 
 namespace bk::bracket {
 namespace {
@@ -34,7 +31,6 @@ class FamilyRun {
   Status end_stage(int stage);
   /// Combined arms with a single one that did not pass are not booted.
   Status close_combined();
-  Result<std::string> why_not_passed(int variant);
   Result<FamilyOutcome> finish();
 
   [[nodiscard]] store::RowId row_of(int variant) const {
@@ -54,6 +50,7 @@ class FamilyRun {
   std::vector<std::string> states_;  ///< of the arms' brackets
   std::vector<Position> todo_;
   std::vector<FamilyAnswer> answers_;
+  BaseHistory history_;  ///< of the last stage that was judged
 };
 
 std::vector<int> FamilyRun::live() const {
@@ -129,9 +126,7 @@ Result<VoidCause> FamilyRun::boots_of_stage(int stage) {
 }
 
 Status FamilyRun::void_bracket(const Plan& plan, store::RowId bracket, const VoidCause& cause) {
-  Judgement judgement;
-  judgement.assessment = stats::void_assessment(cause.reason, cause.sentence);
-  BK_TRY(db_.add_assessment(to_row(judgement, plan, bracket)));
+  BK_TRY(db_.add_assessment(void_row(plan, bracket, cause.reason, cause.sentence)));
   return db_.set_bracket_state(bracket, "void", cause.reason);
 }
 
@@ -147,80 +142,37 @@ Result<FamilyOutcome> FamilyRun::void_all(const VoidCause& cause) {
   return FamilyOutcome{0, true};
 }
 
-/// Judged again when it was before: the boots are the same, and so is the answer.
+/// Judged again when it was before, by the same earlier boots: the answer is the same.
 Status FamilyRun::end_stage(int stage) {
-  BK_ASSIGN(const auto values, family_values(db_, family_, rows_, live(), stage));
-  BK_ASSIGN(auto answers, judge_stage(db_, family_, rows_, values, live(), stage));
-  for (FamilyAnswer& answer : answers) {
-    const int v = answer.question.variant;
-    if (!answer.question.interaction && state_of(v) != "done") {
-      Judgement judgement{answer.comparison.assessment, {}, {}};
-      std::vector<stats::BootValues> both;
-      std::copy_if(values.begin(), values.end(), std::back_inserter(both),
-                   [&](const auto& b) { return b.variant == 0 || b.variant == v; });
-      judgement.historical = stats::historical_rule(both, family_.whole.better);
-      store::AssessmentRow row = to_row(judgement, family_.arm(v).plan, row_of(v));
-      Json detail = Json::object();
-      detail.set("assessment", stats::to_json(judgement.assessment));
-      detail.set("historical", stats::to_json(judgement.historical))
-          .set("family", Json::object().set("alpha", answer.comparison.alpha));
-      row.detail_json = detail.dump();
-      BK_TRY(store_greedy(db_, row_of(v)));
-      BK_TRY(db_.add_assessment(row));
-      BK_TRY(db_.set_bracket_state(row_of(v), "done"));
-      state_of(v) = "done";
-    }
-    answers_.push_back(std::move(answer));
+  EarlierBoots earlier(db_);
+  BK_ASSIGN(history_, stage_history(earlier, db_, family_, rows_, stage));
+  BK_ASSIGN(auto judged, judge_stage(db_, family_, rows_, history_, live(), stage));
+  for (const StageRow& row : judged.rows) {
+    if (state_of(row.variant) == "done") continue;
+    BK_TRY(store_greedy(db_, row_of(row.variant)));
+    BK_TRY(db_.add_assessment(row.assessment));
+    BK_TRY(db_.set_bracket_state(row_of(row.variant), "done"));
+    state_of(row.variant) = "done";
   }
+  answers_.insert(answers_.end(), std::make_move_iterator(judged.answers.begin()),
+                  std::make_move_iterator(judged.answers.end()));
   return {};
-}
-
-Result<std::string> FamilyRun::why_not_passed(int variant) {
-  const std::string name = family_.name(variant);
-  if (state_of(variant) == "void") return name + " alone is void";
-  BK_ASSIGN(const auto boots, db_.boots(row_of(variant)));
-  for (const store::BootRow& boot : boots) {
-    if (boot.bracket_id != row_of(variant) || boot.state != "done") continue;
-    BK_ASSIGN(const auto legs, db_.legs(boot.id));
-    for (const store::LegRow& leg : legs) {
-      BK_ASSIGN(const auto gates, db_.leg_gates(leg.id));
-      for (const store::GateRow& gate : gates) {
-        if (gate.verdict != "pass") {
-          return fmt::format("{} alone did not pass {} ({} of {})", name, gate.name, gate.passed, gate.asked);
-        }
-      }
-    }
-  }
-  for (const FamilyAnswer& answer : answers_) {
-    if (answer.question.variant == variant && answer.comparison.assessment.state == stats::State::kWorse) {
-      return name + " alone measured worse";
-    }
-  }
-  return std::string();
 }
 
 Status FamilyRun::close_combined() {
   for (const int v : live()) {
-    const FamilyArm& arm = family_.arm(v);
-    if (arm.singles.empty() || state_of(v) == "done") continue;
-    std::vector<std::string> causes;
-    for (const int single : arm.singles) {
-      BK_ASSIGN(const std::string why, why_not_passed(single));
-      if (!why.empty()) causes.push_back(why);
-    }
-    if (causes.empty()) continue;
-    const std::string sentence = fmt::format("{} was not booted: {}.", arm.name(), join(causes, "; "));
-    BK_TRY(void_arm(v, {"single_arm_not_passed", sentence}));
+    if (family_.arm(v).singles.empty() || state_of(v) == "done") continue;
+    BK_ASSIGN(const std::string sentence, why_not_booted(db_, family_, rows_, states_, answers_, v));
+    if (sentence.empty()) continue;
+    BK_TRY(void_arm(v, {kSingleNotPassed, sentence}));
     tools_.watcher.warn(sentence);
   }
   return {};
 }
 
 Result<FamilyOutcome> FamilyRun::finish() {
-  BK_ASSIGN(const FamilyJudgement judgement, judge_family(db_, family_, rows_, live(), answers_));
-  store::AssessmentRow row = to_row({judgement.assessment, {}, {}}, family_.whole, rows_.whole.id);
-  row.detail_json = Json::object().set("family", judgement.detail).dump();
-  BK_TRY(db_.add_assessment(row));
+  BK_ASSIGN(const Judgement judgement, judge_family(db_, family_, rows_, history_, live(), answers_));
+  BK_TRY(db_.add_assessment(to_row(judgement, family_.whole, rows_.whole.id)));
   BK_TRY(db_.set_bracket_state(rows_.whole.id, "done"));
   return FamilyOutcome{static_cast<int>(live().size()), false};
 }
@@ -260,23 +212,8 @@ Result<FamilyRows> store_family(store::Database& database, const Family& family,
   brackets.front().second.uid = store::new_uid();
   BK_ASSIGN(const auto ids, database.create_family(brackets));
   BK_ASSIGN(const store::BracketSummary whole, database.bracket(brackets.front().second.uid));
-  return family_rows(database, family, whole.bracket);
-}
-
-Result<FamilyRows> family_rows(store::Database& database, const Family& family, const store::BracketRow& whole) {
-  FamilyRows rows{whole, {}};
-  BK_ASSIGN(const auto members, database.family_members(whole.id));
-  for (const store::BracketSummary& member : members) rows.arms.push_back(member.bracket);
-  if (rows.arms.size() != family.arms.size()) {
-    return fail(Errc::kMismatch, "comparisons of the family are missing in the database", store::short_uid(whole.uid));
-  }
-  for (std::size_t i = 0; i < rows.arms.size(); ++i) {
-    BK_ASSIGN(const Plan plan, stored_plan(database, rows.arms[i]));
-    if (plan.cand_hash != family.arms[i].plan.cand_hash) {
-      return fail(Errc::kMismatch, "a stored comparison is not what the plan says", store::short_uid(rows.arms[i].uid));
-    }
-  }
-  return rows;
+  BK_ASSIGN(StoredFamily stored, stored_family(database, whole.bracket));
+  return std::move(stored.rows);
 }
 
 Result<FamilyOutcome> execute_family(const Tools& tools, const boot::Profile& profile, const Family& family,

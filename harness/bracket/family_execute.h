@@ -9,10 +9,6 @@ namespace bk::bracket {
 [[nodiscard]] Result<FamilyRows> store_family(store::Database& database, const Family& family,
                                               const std::string& reopen);
 
-/// The rows of a stored family. kMismatch when a comparison of it is missing.
-[[nodiscard]] Result<FamilyRows> family_rows(store::Database& database, const Family& family,
-                                             const store::BracketRow& whole);
-
 /// How a family ended.
 struct FamilyOutcome {
   int compared = 0;  ///< arms that were assessed

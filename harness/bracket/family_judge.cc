@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "bracket/assess_bracket.h"
-#include "bracket/history.h"
+#include "bracket/stored_plan.h"
 #include "stats/assessment_json.h"
 
 namespace bk::bracket {
@@ -21,9 +20,13 @@ bool is_answerable(const FamilyQuestion& question, const std::vector<int>& live)
   return true;
 }
 
-std::size_t boots_until(const Family& family, int stage) {
-  return static_cast<std::size_t>(
-      std::count_if(family.order.begin(), family.order.end(), [&](const FamilyStep& s) { return s.stage <= stage; }));
+/// The last position of a stage, plus one: later boots are none of its.
+std::int64_t boots_until(const Family& family, int stage) {
+  return std::count_if(family.order.begin(), family.order.end(), [&](const FamilyStep& s) { return s.stage <= stage; });
+}
+
+const store::BracketRow& row_of(const FamilyRows& rows, int variant) {
+  return variant == 0 ? rows.whole : rows.arms[static_cast<std::size_t>(variant) - 1];
 }
 
 std::string interval_of(const stats::Effect& e) {
@@ -102,13 +105,13 @@ const FamilyAnswer* clearest(const std::vector<FamilyAnswer>& answers, bool inte
   return best;
 }
 
-}  // namespace
-
+/// Boots done before the stage's end of the arms in `live` and of the base.
 Result<std::vector<stats::BootValues>> family_values(store::Database& database, const Family& family,
                                                      const FamilyRows& rows, const std::vector<int>& live, int stage) {
-  const auto until = static_cast<std::int64_t>(boots_until(family, stage));
+  const std::int64_t until = boots_until(family, stage);
   std::vector<stats::BootValues> out;
-  const auto add = [&](int variant, const store::BracketRow& row) -> Status {
+  const auto add = [&](int variant) -> Status {
+    const store::BracketRow& row = row_of(rows, variant);
     BK_ASSIGN(const auto boots, database.boots(row.id));
     BK_ASSIGN(const auto points, database.metric_points(row.id, family.whole.metric, family.whole.cell));
     for (const store::BootRow& boot : boots) {
@@ -119,66 +122,159 @@ Result<std::vector<stats::BootValues>> family_values(store::Database& database, 
     }
     return {};
   };
-  BK_TRY(add(0, rows.whole));
-  for (const int v : live) BK_TRY(add(v, rows.arms[static_cast<std::size_t>(v) - 1]));
+  BK_TRY(add(0));
+  for (const int v : live) BK_TRY(add(v));
   return out;
 }
 
-Result<std::vector<FamilyAnswer>> judge_stage(store::Database& database, const Family& family, const FamilyRows& rows,
-                                              const std::vector<stats::BootValues>& values,
-                                              const std::vector<int>& live, int stage) {
-  std::vector<FamilyAnswer> out;
+/// An arm's own assessment, with the older rule's answer beside it.
+store::AssessmentRow arm_row(const FamilyAnswer& answer, const Family& family, const FamilyRows& rows,
+                             const std::vector<stats::BootValues>& values, const BaseHistory& history) {
+  const int v = answer.question.variant;
+  std::vector<stats::BootValues> both;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(both),
+               [&](const auto& b) { return b.variant == 0 || b.variant == v; });
+  const Judgement judgement{answer.comparison.assessment, stats::historical_rule(both, family.whole.better),
+                            to_json(history), Json::object().set("alpha", answer.comparison.alpha)};
+  return to_row(judgement, family.arm(v).plan, row_of(rows, v).id);
+}
+
+void add_text(FamilyAnswer& answer, const Family& family, const BaseHistory& history) {
+  stats::Assessment& a = answer.comparison.assessment;
+  if (answer.question.interaction) {
+    a.sentence = interaction_sentence(a, family.name(answer.question.variant), family.whole.options.band);
+  }
+  a.sentence += family_sentence(answer, family);
+  const std::string earlier = history_text(history, family.whole.profile);
+  if (!earlier.empty()) a.sentence += " " + earlier;
+}
+
+stats::Assessment no_interaction() {
+  const char* reason = "combined_arm_not_measured";
+  stats::Assessment out;
+  stats::Estimates& e = out.estimates;
+  for (stats::Effect* effect : {&e.raw, &e.equal_acceptance, &e.acceptance, &e.drift}) effect->reason = reason;
+  out.reason = reason;
+  out.sentence = "No combined arm was measured, so that no interaction is known.";
+  return out;
+}
+
+/// Why a single arm did not pass; empty when it did.
+Result<std::string> why_not_passed(store::Database& database, const Family& family, const FamilyRows& rows,
+                                   const std::string& state, const std::vector<FamilyAnswer>& answers, int variant) {
+  const std::string name = family.name(variant);
+  if (state == "void") return name + " alone is void";
+  const store::RowId bracket = row_of(rows, variant).id;
+  BK_ASSIGN(const auto gates, database.boot_gates(bracket));
+  BK_ASSIGN(const auto boots, database.boots_briefly(bracket));
+  for (const auto& [boot, gate] : gates) {
+    const bool done = std::any_of(boots.begin(), boots.end(),
+                                  [&, &id = boot](const auto& b) { return b.id == id && b.state == "done"; });
+    if (done && gate.verdict != "pass") {
+      return fmt::format("{} alone did not pass {} ({} of {})", name, gate.name, gate.passed, gate.asked);
+    }
+  }
+  const FamilyAnswer* answer = answer_of(answers, variant);
+  const bool worse = answer != nullptr && answer->comparison.assessment.state == stats::State::kWorse;
+  return worse ? name + " alone measured worse" : std::string();
+}
+
+}  // namespace
+
+Result<StoredFamily> stored_family(store::Database& database, const store::BracketRow& whole) {
+  StoredFamily out;
+  out.rows.whole = whole;
+  BK_ASSIGN(const Plan plan, stored_plan(database, whole));
+  BK_ASSIGN(const auto members, database.family_members(whole.id));
+  std::vector<Plan> comparisons;
+  for (const store::BracketSummary& member : members) {
+    BK_ASSIGN(Plan one, stored_plan(database, member.bracket));
+    comparisons.push_back(std::move(one));
+    out.rows.arms.push_back(member.bracket);
+  }
+  BK_ASSIGN(out.family, family_of(plan, comparisons));
+  return out;
+}
+
+Result<BaseHistory> stage_history(EarlierBoots& earlier, store::Database& database, const Family& family,
+                                  const FamilyRows& rows, int stage) {
+  const std::int64_t until = boots_until(family, stage);
+  for (const int v : family.variants()) {
+    if (family.arm(v).stage != stage) continue;
+    BK_ASSIGN(const store::BracketSummary arm, database.bracket_by_id(row_of(rows, v).id));
+    if (arm.bracket.state != "done" || !arm.assessment) continue;
+    return earlier.history_of(*arm.assessment, family.whole, rows.whole.id, until);
+  }
+  BK_ASSIGN(const auto newest, earlier_boots(database, family.whole, rows.whole.id));
+  return base_history(database, family.whole, rows.whole.id, newest, until);
+}
+
+Result<StageJudgement> judge_stage(store::Database& database, const Family& family, const FamilyRows& rows,
+                                   const BaseHistory& history, const std::vector<int>& live, int stage) {
+  StageJudgement out;
   std::vector<stats::Contrast> contrasts;
   const auto planned = questions(family);
   for (const FamilyQuestion& question : planned) {
     if (question.stage != stage || !is_answerable(question, live)) continue;
     contrasts.push_back(question.contrast);
-    out.push_back({question, {}});
+    out.answers.push_back({question, {}});
   }
-  if (out.empty()) return out;
-  BK_ASSIGN(const BaseHistory history, base_history(database, family.whole, rows.whole.id));
+  if (out.answers.empty()) return out;
+  BK_ASSIGN(const auto values, family_values(database, family, rows, live, stage));
   stats::Rules rules = family.whole.rules();
-  rules.alpha *= static_cast<double>(out.size()) / static_cast<double>(planned.size());
+  rules.alpha *= static_cast<double>(out.answers.size()) / static_cast<double>(planned.size());
   auto comparisons = stats::assess_family(values, contrasts, rules, history.groups);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    out[i].comparison = std::move(comparisons[i]);
-    stats::Assessment& a = out[i].comparison.assessment;
-    if (out[i].question.interaction) {
-      a.sentence = interaction_sentence(a, family.name(out[i].question.variant), rules.band);
-    }
-    a.sentence += family_sentence(out[i], family);
-    const std::string earlier = history_text(history, family.whole.profile);
-    if (!earlier.empty()) a.sentence += " " + earlier;
+  for (std::size_t i = 0; i < out.answers.size(); ++i) {
+    FamilyAnswer& answer = out.answers[i];
+    answer.comparison = std::move(comparisons[i]);
+    add_text(answer, family, history);
+    if (answer.question.interaction) continue;
+    out.rows.push_back({answer.question.variant, arm_row(answer, family, rows, values, history)});
   }
   return out;
 }
 
-Result<FamilyJudgement> judge_family(store::Database& database, const Family& family, const FamilyRows& rows,
-                                     const std::vector<int>& live, const std::vector<FamilyAnswer>& answers) {
-  FamilyJudgement out;
+Result<Judgement> judge_family(store::Database& database, const Family& family, const FamilyRows& rows,
+                               const BaseHistory& history, const std::vector<int>& live,
+                               const std::vector<FamilyAnswer>& answers) {
+  Judgement out;
+  out.history = to_json(history);
   Json all = Json::array();
   for (const FamilyAnswer& answer : answers) all.push(to_json(answer, family));
-  out.detail = Json::object().set("answers", std::move(all)).set("peak", Json());
+  out.family = Json::object().set("answers", std::move(all)).set("peak", Json());
   if (family.spec.kind == FamilySpec::Kind::kMatrix) {
-    if (const FamilyAnswer* interaction = clearest(answers, true)) {
-      out.assessment = interaction->comparison.assessment;
-    } else {
-      const char* reason = "combined_arm_not_measured";
-      stats::Estimates& e = out.assessment.estimates;
-      for (stats::Effect* effect : {&e.raw, &e.equal_acceptance, &e.acceptance, &e.drift}) effect->reason = reason;
-      out.assessment.reason = reason;
-      out.assessment.sentence = "No combined arm was measured, so that no interaction is known.";
-    }
+    const FamilyAnswer* interaction = clearest(answers, true);
+    out.assessment = interaction == nullptr ? no_interaction() : interaction->comparison.assessment;
     return out;
   }
   BK_ASSIGN(const auto values, family_values(database, family, rows, live, family.stages()));
-  BK_ASSIGN(const BaseHistory history, base_history(database, family.whole, rows.whole.id));
   const stats::Peak peak = stats::find_peak(values, live, family.whole.rules(), history.groups);
   const FamilyAnswer* answer = peak.best > 0 ? answer_of(answers, peak.best) : clearest(answers, false);
   if (answer != nullptr) out.assessment = answer->comparison.assessment;
   out.assessment.sentence = peak_sentence(peak, family, family.whole.options.alpha);
-  out.detail.set("peak", peak_json(peak, family, live));
+  out.family.set("peak", peak_json(peak, family, live));
   return out;
+}
+
+Result<std::string> why_not_booted(store::Database& database, const Family& family, const FamilyRows& rows,
+                                   const std::vector<std::string>& states, const std::vector<FamilyAnswer>& answers,
+                                   int variant) {
+  const FamilyArm& arm = family.arm(variant);
+  std::vector<std::string> causes;
+  for (const int single : arm.singles) {
+    const std::string& state = states[static_cast<std::size_t>(single) - 1];
+    BK_ASSIGN(std::string why, why_not_passed(database, family, rows, state, answers, single));
+    if (!why.empty()) causes.push_back(std::move(why));
+  }
+  if (causes.empty()) return std::string();
+  return fmt::format("{} was not booted: {}.", arm.name(), join(causes, "; "));
+}
+
+store::AssessmentRow void_row(const Plan& plan, store::RowId bracket, const std::string& reason,
+                              const std::string& sentence) {
+  Judgement judgement;
+  judgement.assessment = stats::void_assessment(reason, sentence);
+  return to_row(judgement, plan, bracket);
 }
 
 Json to_json(const FamilyAnswer& answer, const Family& family) {

@@ -104,6 +104,16 @@ std::vector<int> singles_of(const std::vector<Cell>& cells, const Cell& cell) {
   return singles;
 }
 
+FamilyArm arm_of(const std::vector<Cell>& cells, const Cell& cell, Plan plan) {
+  FamilyArm arm;
+  arm.plan = std::move(plan);
+  if (moved(cell) > 1) {
+    arm.stage = 2;
+    arm.singles = singles_of(cells, cell);
+  }
+  return arm;
+}
+
 /// The boots that the arm's comparison rests on, as base and candidate.
 std::vector<stats::Arm> own_order(const std::vector<FamilyStep>& order, int variant, int stage) {
   std::vector<stats::Arm> out;
@@ -202,13 +212,8 @@ Result<Family> make_family(const boot::Profile& profile, const FamilySpec& spec,
   const std::vector<Cell> cells = cells_of(spec.axes);
   const boot::KnobMap base = knobs_of(spec, Cell(spec.axes.size(), 0));
   for (const Cell& cell : cells) {
-    FamilyArm arm;
-    BK_ASSIGN(arm.plan, make_combined_plan(profile, base, knobs_of(spec, cell), options));
-    if (moved(cell) > 1) {
-      arm.stage = 2;
-      arm.singles = singles_of(cells, cell);
-    }
-    family.arms.push_back(std::move(arm));
+    BK_ASSIGN(Plan plan, make_combined_plan(profile, base, knobs_of(spec, cell), options));
+    family.arms.push_back(arm_of(cells, cell, std::move(plan)));
   }
   family.order = family_order(family.arms, spec.rounds, options.seed);
   for (std::size_t i = 0; i < family.arms.size(); ++i) {
@@ -227,9 +232,25 @@ Result<Family> make_family(const boot::Profile& profile, const FamilySpec& spec,
   return family;
 }
 
-Result<Family> family_of(const boot::Profile& profile, const Plan& whole) {
+Result<Family> family_of(const Plan& whole, const std::vector<Plan>& comparisons) {
   if (!is_family(whole)) return fail(Errc::kUsage, "the plan is of no matrix and no sweep", whole.axis());
-  return make_family(profile, spec_from(whole.family), whole.options);
+  Family family;
+  family.spec = spec_from(whole.family);
+  family.whole = whole;
+  const std::vector<Cell> cells = cells_of(family.spec.axes);
+  if (comparisons.size() != cells.size()) {
+    return fail(Errc::kUnavailable,
+                fmt::format("{} of its {} comparisons are not here", cells.size() - comparisons.size(), cells.size()));
+  }
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (comparisons[i].family["variant"].as_int() != static_cast<std::int64_t>(i) + 1 ||
+        comparisons[i].changes().size() != static_cast<std::size_t>(moved(cells[i]))) {
+      return fail(Errc::kMismatch, "a stored comparison is not what the plan says", comparisons[i].axis());
+    }
+    family.arms.push_back(arm_of(cells, cells[i], comparisons[i]));
+  }
+  family.order = family_order(family.arms, family.spec.rounds, whole.options.seed);
+  return family;
 }
 
 bool is_family(const Plan& plan) { return plan.family["axes"].is_array(); }

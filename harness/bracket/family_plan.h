@@ -85,8 +85,9 @@ struct FamilyQuestion {
 [[nodiscard]] Result<Family> make_family(const boot::Profile& profile, const FamilySpec& spec,
                                          const PlanOptions& options);
 
-/// The family that a stored plan is of. kUsage for a plan that is of none.
-[[nodiscard]] Result<Family> family_of(const boot::Profile& profile, const Plan& whole);
+/// The family that stored plans are of, without the profile that they were made from. kUsage for a plan that is of
+/// none, kUnavailable when a comparison is missing, kMismatch when one is not what the whole says.
+[[nodiscard]] Result<Family> family_of(const Plan& whole, const std::vector<Plan>& comparisons);
 /// Whether a plan is the whole of a matrix or sweep.
 [[nodiscard]] bool is_family(const Plan& plan);
 

@@ -69,6 +69,7 @@ Result<FamilyView> load_family_view(store::Database& database, const View& whole
   }
   out.plan = *whole.plan;
   out.arms.push_back(arm_of(base_name(out.plan), whole));
+  out.arms.back().assessment = Json();  // the whole's; the base is compared with nothing
   BK_ASSIGN(const auto members, database.family_members(whole.summary.bracket.id));
   for (const store::BracketSummary& member : members) {
     BK_ASSIGN(const View view, load_view(database, member.bracket.uid));

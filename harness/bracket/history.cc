@@ -30,14 +30,14 @@ double weight_of(const Setting& then, const Setting& today) {
 }
 
 Result<Setting> setting_of_today(store::Database& database, const Plan& plan, std::optional<store::RowId> bracket,
-                                 const std::vector<EarlierBoot>& earlier) {
+                                 const std::vector<EarlierBoot>& earlier, std::optional<std::int64_t> until) {
   Setting today;
   if (!earlier.empty()) today = earlier.back().setting;
   today.host = store::this_host().fingerprint;
   if (bracket) {
     BK_ASSIGN(const auto boots, database.boots(*bracket));
     for (const store::BootRow& boot : boots) {
-      if (boot.state != "done" || boot.arm != "base") continue;
+      if (boot.state != "done" || boot.arm != "base" || (until && boot.position >= *until)) continue;
       BK_ASSIGN(const auto host, database.host(boot.host_id.value_or(0)));  // no row has the id 0
       today = setting_of(boot, host ? host->fingerprint : today.host);
     }
@@ -48,28 +48,31 @@ Result<Setting> setting_of_today(store::Database& database, const Plan& plan, st
 
 }  // namespace
 
-Result<std::vector<EarlierBoot>> earlier_boots(store::Database& database, const std::string& profile,
-                                               const std::string& metric, const std::string& cell,
-                                               std::optional<store::RowId> except_bracket) {
-  BK_ASSIGN(const auto rows, database.base_history(profile, metric, cell, except_bracket));
+EarlierBoot to_earlier(const store::HistoryBoot& boot) {
+  return {boot.boot.uid, boot.bracket_uid, boot.boot.started_wall, setting_of(boot.boot, boot.host_fingerprint),
+          values_of_boot(boot.boot, boot.points)};
+}
+
+Result<std::vector<EarlierBoot>> earlier_boots(store::Database& database, const Plan& plan,
+                                               std::optional<store::RowId> except_bracket,
+                                               std::optional<Nanos> ended_before) {
+  BK_ASSIGN(const auto rows, database.base_history({plan.profile, plan.metric, plan.cell, except_bracket, ended_before,
+                                                    kMostEarlierBoots}));
   std::vector<EarlierBoot> out;
   out.reserve(rows.size());
-  for (const store::HistoryBoot& row : rows) {
-    out.push_back({row.boot.uid, row.bracket_uid, setting_of(row.boot, row.host_fingerprint),
-                   values_of_boot(row.boot, row.points)});
-  }
+  for (const store::HistoryBoot& row : rows) out.push_back(to_earlier(row));
   return out;
 }
 
 Result<BaseHistory> base_history(store::Database& database, const Plan& plan,
                                  std::optional<store::RowId> except_bracket) {
-  BK_ASSIGN(const auto earlier, earlier_boots(database, plan.profile, plan.metric, plan.cell, except_bracket));
+  BK_ASSIGN(const auto earlier, earlier_boots(database, plan, except_bracket));
   return base_history(database, plan, except_bracket, earlier);
 }
 
 Result<BaseHistory> base_history(store::Database& database, const Plan& plan, std::optional<store::RowId> bracket,
-                                 const std::vector<EarlierBoot>& earlier) {
-  BK_ASSIGN(const Setting today, setting_of_today(database, plan, bracket, earlier));
+                                 const std::vector<EarlierBoot>& earlier, std::optional<std::int64_t> until) {
+  BK_ASSIGN(const Setting today, setting_of_today(database, plan, bracket, earlier, until));
   struct Session {
     std::string bracket;
     stats::HistoryGroup group;

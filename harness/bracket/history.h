@@ -16,13 +16,21 @@ struct Setting {
 /// A base boot of a profile that is done, with what it measured.
 struct EarlierBoot {
   std::string uid, bracket_uid;  ///< bracket_uid: empty outside a bracket
+  Nanos started_wall = 0;
   Setting setting;
   stats::BootValues values;
 };
-/// All of a profile, oldest first, with one metric of one cell.
-[[nodiscard]] Result<std::vector<EarlierBoot>> earlier_boots(store::Database& database, const std::string& profile,
-                                                             const std::string& metric, const std::string& cell,
-                                                             std::optional<store::RowId> except_bracket);
+[[nodiscard]] EarlierBoot to_earlier(const store::HistoryBoot& boot);
+
+/// History goes back so many base boots. Of pairs they give 60 degrees of freedom, with which an interval is 2 % wider
+/// than with any number of them; and boot noise of long ago says less of today's.
+inline constexpr std::size_t kMostEarlierBoots = 120;
+
+/// The newest kMostEarlierBoots of a profile, oldest first, with one metric of one cell.
+/// @param ended_before  wall clock; nothing: whenever they ended
+[[nodiscard]] Result<std::vector<EarlierBoot>> earlier_boots(store::Database& database, const Plan& plan,
+                                                             std::optional<store::RowId> except_bracket,
+                                                             std::optional<Nanos> ended_before = {});
 
 /// Earlier base boots of a profile, by the session that they ran in.
 struct BaseHistory {
@@ -42,10 +50,12 @@ inline constexpr double kDifferingHost = 0.25, kDifferingDriver = 0.5, kDifferin
 /// the bracket's own latest base boot, before there is one this host's with the engine of the latest in history.
 [[nodiscard]] Result<BaseHistory> base_history(store::Database& database, const Plan& plan,
                                                std::optional<store::RowId> except_bracket);
-/// The same of boots that were read before.
+/// The same of boots that were read before, oldest first.
+/// @param until  boots of the bracket from this position on say nothing of today: a stage of a matrix was judged before
 [[nodiscard]] Result<BaseHistory> base_history(store::Database& database, const Plan& plan,
                                                std::optional<store::RowId> bracket,
-                                               const std::vector<EarlierBoot>& earlier);
+                                               const std::vector<EarlierBoot>& earlier,
+                                               std::optional<std::int64_t> until = {});
 
 /// [{"weight": 0.5, "boots": ["uid", …]}, …], a member a session.
 [[nodiscard]] Json to_json(const BaseHistory& history);

@@ -4,11 +4,8 @@
 #include <cmath>
 #include <set>
 
-#include "base/text.h"
-#include "bracket/assess_bracket.h"
-#include "bracket/family_plan.h"
 #include "bracket/greedy.h"
-#include "bracket/stored_plan.h"
+#include "stats/assess.h"
 #include "store/row_io.h"
 
 namespace bk::bracket {
@@ -77,32 +74,6 @@ Recheck compared(const store::AssessmentRow& stored, const store::AssessmentRow&
   return {found.empty() ? Finding::kAgrees : Finding::kDiffers, std::move(found)};
 }
 
-/// What the bracket's row says of its plan.
-std::string plan_difference(const store::BracketRow& row, const Plan& plan) {
-  const std::pair<const char*, std::pair<std::string, std::string>> kColumns[] = {
-      {"profile", {row.profile, plan.profile}},
-      {"axis", {row.axis, plan.axis()}},
-      {"knob", {row.knob, plan.knob}},
-      {"base_value", {row.base_value, plan.base_value}},
-      {"cand_value", {row.cand_value, plan.cand_value}},
-      {"primary_metric", {row.primary_metric, plan.metric}},
-      {"primary_cell", {row.primary_cell, plan.cell}},
-      {"better", {row.better, to_string(plan.better)}}};
-  for (const auto& [name, values] : kColumns) {
-    if (values.first != values.second) {
-      return fmt::format("{} is '{}', by the stored plan '{}'", name, values.first, values.second);
-    }
-  }
-  return {};
-}
-
-std::string rule_difference(const Json& detail) {
-  const auto version = detail["rule_version"].as_int();
-  if (version == stats::kRuleVersion) return {};
-  if (!version) return "made before rules had versions";
-  return fmt::format("made by rule version {}, this program has {}", *version, stats::kRuleVersion);
-}
-
 /// The stored greedy-divergence against what the kept texts say; empty: they agree.
 Result<std::string> greedy_difference(store::Database& database, store::RowId bracket) {
   BK_ASSIGN(const auto compared, compare_greedy(database, bracket));
@@ -117,76 +88,34 @@ Result<std::string> greedy_difference(store::Database& database, store::RowId br
   return fmt::format("{} is gone", compared->gate.name);
 }
 
-std::vector<std::string> earlier_uids(const Json& detail) {
-  std::vector<std::string> uids;
-  for (const Json& session : detail["history"].items()) {
-    for (const Json& uid : session["boots"].items()) uids.push_back(uid.as_string().value_or(""));
-  }
-  return uids;
-}
-
 }  // namespace
 
-Result<const std::vector<EarlierBoot>*> Rechecker::all_earlier(const Plan& plan) {
-  const auto key = std::make_tuple(plan.profile, plan.metric, plan.cell);
-  const auto known = earlier_.find(key);
-  if (known != earlier_.end()) return &known->second;
-  BK_ASSIGN(auto boots, earlier_boots(database_, plan.profile, plan.metric, plan.cell, std::nullopt));
-  return &earlier_.emplace(key, std::move(boots)).first->second;
+std::optional<std::int64_t> rule_version(const store::AssessmentRow& assessment) {
+  const std::string& detail = assessment.detail_json;
+  return parse_json(detail.empty() ? "{}" : detail).value_or(Json())["rule_version"].as_int();
 }
 
-Result<Recheck> Rechecker::check_done(const store::BracketSummary& summary, const Plan& plan, const Json& detail) {
-  const std::vector<std::string> uids = earlier_uids(detail);
-  const std::set<std::string> named(uids.begin(), uids.end());
-  std::vector<EarlierBoot> earlier;
-  if (!named.empty()) {
-    BK_ASSIGN(const auto* all, all_earlier(plan));
-    std::copy_if(all->begin(), all->end(), std::back_inserter(earlier),
-                 [&](const EarlierBoot& boot) { return named.contains(boot.uid); });
-  }
-  if (earlier.size() < named.size()) {
-    return Recheck{Finding::kNotJudged, fmt::format("{} of the {} earlier boots that it names are not here",
-                                                    named.size() - earlier.size(), named.size())};
-  }
-  BK_ASSIGN(std::string gate, greedy_difference(database_, summary.bracket.id));
-  if (!gate.empty()) return Recheck{Finding::kDiffers, std::move(gate)};
-  BK_ASSIGN(const BaseHistory history, base_history(database_, plan, summary.bracket.id, earlier));
-  BK_ASSIGN(const Judgement judgement, judge_bracket(database_, summary.bracket.id, plan, history));
-  return compared(*summary.assessment, to_row(judgement, plan, summary.bracket.id));
-}
-
-/// Why it is void stands in the bracket and in the boot that showed it.
-Result<Recheck> Rechecker::check_void(const store::BracketSummary& summary, const Plan& plan, const Json& detail) {
-  BK_ASSIGN(const auto boots, database_.boots_briefly(summary.bracket.id));
-  const auto shown = std::find_if(boots.rbegin(), boots.rend(), [](const auto& boot) { return boot.state == "void"; });
-  if (shown == boots.rend()) return Recheck{Finding::kDiffers, "state is 'void', by the boots none of them is"};
-  BK_ASSIGN(Judgement judgement, judge_bracket(database_, summary.bracket.id, plan, BaseHistory{}));
-  judgement.assessment = stats::void_assessment(summary.bracket.reason, shown->reason);
-  judgement.history = detail["history"];  // nothing was judged by them
-  return compared(*summary.assessment, to_row(judgement, plan, summary.bracket.id));
+std::string other_rule(const store::AssessmentRow& assessment) {
+  const auto version = rule_version(assessment);
+  if (version == stats::kRuleVersion) return {};
+  if (!version) return "made before rules had versions";
+  return fmt::format("made by rule version {}, this program has {}", *version, stats::kRuleVersion);
 }
 
 Result<Recheck> Rechecker::check(const store::BracketSummary& summary) {
-  const store::BracketRow& bracket = summary.bracket;
-  if (!bracket.plan_id || (bracket.state != "done" && bracket.state != "void")) return Recheck{};
-  const auto plan = stored_plan(database_, bracket);
-  if (!plan) {
-    if (plan.error().code == Errc::kIo) return fail(plan.error());
-    const bool edited = plan.error().code == Errc::kMismatch;
-    return Recheck{edited ? Finding::kDiffers : Finding::kNotJudged, plan.error().what};
+  if (summary.assessment) {
+    if (std::string other = other_rule(*summary.assessment); !other.empty()) {
+      return Recheck{Finding::kNotJudged, std::move(other)};
+    }
   }
-  if (std::string found = plan_difference(bracket, *plan); !found.empty()) {
-    return Recheck{Finding::kDiffers, std::move(found)};
+  BK_ASSIGN(Remade remade, remaker_.remake(summary));
+  if (remade.row && summary.bracket.state == "done" && !summary.bracket.family_id) {
+    BK_ASSIGN(std::string gate, greedy_difference(database_, summary.bracket.id));
+    if (!gate.empty()) return Recheck{Finding::kDiffers, std::move(gate)};
   }
-  if (bracket.family_id || is_family(*plan)) {
-    return Recheck{Finding::kNotJudged, "judged by the boots of a whole matrix or sweep, not by its own alone"};
-  }
-  if (plan->is_baseline() && bracket.state == "done") return Recheck{};
-  if (!summary.assessment) return Recheck{Finding::kDiffers, "the assessment is gone"};
-  const Json detail =
-      parse_json(summary.assessment->detail_json.empty() ? "{}" : summary.assessment->detail_json).value_or(Json());
-  if (std::string other = rule_difference(detail); !other.empty()) return Recheck{Finding::kNotJudged, other};
-  return bracket.state == "void" ? check_void(summary, *plan, detail) : check_done(summary, *plan, detail);
+  if (remade.row) return compared(*summary.assessment, *remade.row);
+  if (remade.why_not.empty()) return Recheck{};
+  return Recheck{remade.is_damage ? Finding::kDiffers : Finding::kNotJudged, std::move(remade.why_not)};
 }
 
 }  // namespace bk::bracket

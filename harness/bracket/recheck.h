@@ -1,10 +1,8 @@
 #pragma once
-#include <map>
+#include <optional>
 #include <string>
-#include <tuple>
-#include <vector>
 
-#include "bracket/history.h"
+#include "bracket/remake.h"
 #include "store/store.h"
 
 namespace bk::bracket {
@@ -22,20 +20,21 @@ struct Recheck {
   std::string text;
 };
 
-/// Makes assessments again. Reads a profile's earlier boots once, for all of its brackets.
+/// Makes assessments again and compares; nothing is written.
 class Rechecker {
  public:
-  explicit Rechecker(store::Database& database) : database_(database) {}
+  explicit Rechecker(store::Database& database) : database_(database), remaker_(database) {}
   /// Errors: those of reading; a plan that was edited is a difference.
   Result<Recheck> check(const store::BracketSummary& summary);
 
  private:
-  Result<const std::vector<EarlierBoot>*> all_earlier(const Plan& plan);
-  Result<Recheck> check_done(const store::BracketSummary& summary, const Plan& plan, const Json& detail);
-  Result<Recheck> check_void(const store::BracketSummary& summary, const Plan& plan, const Json& detail);
-
   store::Database& database_;
-  std::map<std::tuple<std::string, std::string, std::string>, std::vector<EarlierBoot>> earlier_;
+  Remaker remaker_;
 };
+
+/// Why an assessment is of another rule than this program's: "made before rules had versions"; empty when it is not.
+[[nodiscard]] std::string other_rule(const store::AssessmentRow& assessment);
+/// The version of the rule that made it; nothing before rules had versions.
+[[nodiscard]] std::optional<std::int64_t> rule_version(const store::AssessmentRow& assessment);
 
 }  // namespace bk::bracket

@@ -64,6 +64,16 @@ Json boot_json(const BootView& view) {
   return j.set("gates", std::move(gates)).set("engine_version", text_or_null(view.boot.engine_version));
 }
 
+Json replaced_json(const std::vector<store::AssessmentRow>& replaced) {
+  Json list = Json::array();
+  for (const store::AssessmentRow& a : replaced) {
+    Json j = Json::object();
+    j.set("state", a.state).set("reason", text_or_null(a.reason_code)).set("sentence", text_or_null(a.reason));
+    list.push(j.set("made_at", format_utc(a.created_wall)).set("tool_version", text_or_null(a.tool_version)));
+  }
+  return list;
+}
+
 }  // namespace
 
 Result<View> load_view(store::Database& database, const std::string& uid_or_prefix) {
@@ -89,6 +99,8 @@ Result<View> load_view(store::Database& database, const std::string& uid_or_pref
   }
   BK_ASSIGN(view.proofs, database.proofs(bracket.id));
   BK_ASSIGN(view.verdicts, database.verdicts(bracket.id));
+  BK_ASSIGN(view.replaced, database.assessments(bracket.id));
+  if (!view.replaced.empty()) view.replaced.pop_back();
   if (view.summary.assessment && !view.summary.assessment->detail_json.empty()) {
     BK_ASSIGN(const Json detail, parse_json(view.summary.assessment->detail_json));
     view.assessment = detail["assessment"];
@@ -127,12 +139,20 @@ Json to_json(const View& view) {
   j.set("seed", view.plan ? Json(fmt::format("{}", view.plan->options.seed)) : Json());
   j.set("boots", std::move(boots)).set("proofs", std::move(proofs)).set("gates_failed", view.gates_failed);
   j.set("assessment", view.assessment).set("historical", view.historical).set("verdicts", std::move(verdicts));
+  j.set("replaced_assessments", replaced_json(view.replaced))
+      .set("signed_state", text_or_null(view.summary.signed_state));
   return j.set("next", what_next(view));
 }
 
 std::string what_next(const View& view) {
   const store::BracketRow& b = view.summary.bracket;
   const std::string id = store::short_uid(b.uid);
+  if (view.summary.is_outdated()) {
+    return fmt::format(
+        "signed as {} when it was assessed {}: sign it again with bracket verdict {} WORD --by NAME "
+        "--reason TEXT",
+        view.verdicts.back().word, view.summary.signed_state, id);
+  }
   if (!view.verdicts.empty())
     return fmt::format("signed as {} by {}", view.verdicts.back().word, view.verdicts.back().signed_by);
   const std::string state = view.assessment["state"].as_string().value_or("");

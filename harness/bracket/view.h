@@ -27,8 +27,9 @@ struct View {
   std::vector<BootView> boots;  ///< every attempt, in the order they ran
   std::vector<store::ProofRow> proofs;
   std::vector<store::VerdictRow> verdicts;
-  Json assessment, historical;  ///< members of the newest assessment's detail; null when there is none
-  int gates_failed = 0;         ///< of boots that are done
+  std::vector<store::AssessmentRow> replaced;  ///< assessments before the newest one, oldest first
+  Json assessment, historical;                 ///< members of the newest assessment's detail; null when there is none
+  int gates_failed = 0;                        ///< of boots that are done
 };
 
 /// kUsage when the id names no bracket, or several.

@@ -45,12 +45,12 @@ struct Part {
   std::string with_verdict, without_verdict;
 };
 
-Result<Part> render_part(store::Database& database, std::span<const store::BracketSummary> brackets,
-                         const Notes& notes) {
+Result<Part> render_part(store::Database& database, std::span<const store::BracketSummary> brackets, const Notes& notes,
+                         const Replaced& replaced) {
   static const std::vector<store::NoteRow> kNone;
   Part part;
   for (const store::BracketSummary& summary : brackets) {
-    BK_ASSIGN(const BracketDetail detail, load_detail(database, summary));
+    BK_ASSIGN(const BracketDetail detail, load_detail(database, summary, replaced));
     part.baselines.add(summary.bracket, detail.boots, detail.figures);
     const auto own = notes.find(summary.bracket.uid);
     (summary.verdict ? part.with_verdict : part.without_verdict) +=
@@ -80,6 +80,7 @@ void append_sections(std::string& out, const char* heading, std::vector<Result<P
 struct Work {
   std::span<const store::BracketSummary> brackets;
   const Notes& notes;
+  const Replaced& replaced;
   std::vector<Result<Part>> parts;
   std::atomic<std::size_t> next = 0;
 };
@@ -91,7 +92,7 @@ constexpr std::size_t kBracketsForAThread = 500;
 void take_runs(store::Database& database, Work& work) {
   for (std::size_t i = work.next++; i < work.parts.size(); i = work.next++) {
     const auto rest = work.brackets.subspan(i * kRun);
-    work.parts[i] = render_part(database, rest.first(std::min(kRun, rest.size())), work.notes);
+    work.parts[i] = render_part(database, rest.first(std::min(kRun, rest.size())), work.notes, work.replaced);
   }
 }
 
@@ -140,7 +141,8 @@ Result<std::string> render_markdown(store::Database& database, std::size_t threa
   BK_ASSIGN(const auto brackets, database.list_brackets_briefly());
   BK_ASSIGN(const auto all_notes, database.notes());
   Notes notes = by_bracket(all_notes);
-  Work work{brackets, notes, std::vector<Result<Part>>((brackets.size() + kRun - 1) / kRun)};
+  BK_ASSIGN(const Replaced replaced, load_replaced(database));
+  Work work{brackets, notes, replaced, std::vector<Result<Part>>((brackets.size() + kRun - 1) / kRun)};
   Helpers helpers((threads == 0 ? threads_for(brackets.size()) : threads) - 1, database.where(), work);
   const std::string tables = verdict_tables(brackets);
   take_runs(database, work);

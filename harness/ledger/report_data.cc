@@ -52,6 +52,16 @@ Json note_json(const store::NoteRow& note) {
       .set("date", to_epoch_ms(note.created_wall));
 }
 
+Json replaced_json(const std::vector<store::AssessmentRow>& replaced) {
+  Json list = Json::array();
+  for (const store::AssessmentRow& a : replaced) {
+    Json j = Json::object();
+    j.set("state", a.state).set("code", a.reason_code).set("reason", a.reason);
+    list.push(j.set("date", to_epoch_ms(a.created_wall)).set("version", text_or_null(a.tool_version)));
+  }
+  return list;
+}
+
 Json boot_json(const store::BootRow& boot, const BracketDetail& detail) {
   std::map<std::string, Json> cells;
   for (const store::BootFigure& f : detail.figures) {
@@ -155,6 +165,7 @@ Json bracket_json(const BracketDetail& detail, const std::vector<store::NoteRow>
   j.set("imported", imported ? *imported : Json()).set("recorded", recorded_change_pct(b));
   j.set("assessment", detail.summary.assessment ? assessment_json(*detail.summary.assessment) : Json());
   j.set("verdict", detail.summary.verdict ? verdict_json(*detail.summary.verdict) : Json());
+  j.set("replaced", replaced_json(detail.replaced)).set("outdated", text_or_null(outdated_text(detail.summary)));
   Json boots = Json::array(), own_notes = Json::array();
   for (const store::BootRow& boot : detail.boots) boots.push(boot_json(boot, detail));
   for (const store::NoteRow& note : notes) {
@@ -170,9 +181,10 @@ Result<Json> report_data(store::Database& database, std::size_t detailed) {
   BK_ASSIGN(const auto brackets, database.list_brackets_briefly());
   BK_ASSIGN(const auto notes, database.notes());
   BK_ASSIGN(const auto calibration, database.newest_calibration());
+  BK_ASSIGN(const Replaced replaced, load_replaced(database));
   Json list = Json::array();
   for (std::size_t i = 0; i < brackets.size(); ++i) {
-    BK_ASSIGN(const BracketDetail detail, load_detail(database, brackets[i]));
+    BK_ASSIGN(const BracketDetail detail, load_detail(database, brackets[i], replaced));
     Json json = bracket_json(detail, notes);
     if (i + detailed >= brackets.size()) BK_TRY(add_samples(database, detail, json));
     list.push(std::move(json));

@@ -45,6 +45,18 @@ std::string assessment_lines(const store::AssessmentRow& a) {
   return out + historical_line(a);
 }
 
+/// What was assessed before, in short.
+std::string replaced_lines(const std::vector<store::AssessmentRow>& replaced) {
+  std::string out;
+  for (const store::AssessmentRow& a : replaced) {
+    const std::string by = a.tool_version.empty() ? "" : " by version " + markdown_escape(a.tool_version);
+    out += bullet("assessed before",
+                  with_reason(a.state + " (" + markdown_escape(a.reason_code) + ") on " + date_of(a.created_wall) + by,
+                              a.reason));
+  }
+  return out;
+}
+
 std::string verdict_lines(const store::VerdictRow& v) {
   std::string signature = v.word + ", signed by " + markdown_escape(v.signed_by) + " on " + date_of(v.created_wall);
   if (!v.original_word.empty()) signature += " (original word: " + markdown_escape(v.original_word) + ")";
@@ -110,6 +122,12 @@ std::string assessment_text(const store::BracketSummary& summary) {
   return summary.assessment->state + " (" + summary.assessment->reason_code + ")";
 }
 
+std::string outdated_text(const store::BracketSummary& summary) {
+  if (!summary.is_outdated()) return {};
+  return fmt::format("signed when it was assessed {}, which is {} now", summary.signed_state,
+                     summary.assessment->state);
+}
+
 std::string gates_text(const store::BracketSummary& summary) {
   if (summary.gates_asked == 0) return report::kMissing;
   return fmt::format("{}/{}", summary.gates_passed, summary.gates_asked);
@@ -121,10 +139,18 @@ std::string verdict_text(const store::BracketSummary& summary) {
   return summary.verdict ? summary.verdict->word : "unsigned";
 }
 
-Result<BracketDetail> load_detail(store::Database& database, store::BracketSummary summary) {
+Result<Replaced> load_replaced(store::Database& database) {
+  BK_ASSIGN(auto rows, database.replaced_assessments());
+  Replaced out;
+  for (store::AssessmentRow& row : rows) out[row.bracket_id].push_back(std::move(row));
+  return out;
+}
+
+Result<BracketDetail> load_detail(store::Database& database, store::BracketSummary summary, const Replaced& replaced) {
   BracketDetail detail;
   detail.summary = std::move(summary);
   const store::RowId id = detail.summary.bracket.id;
+  if (const auto before = replaced.find(id); before != replaced.end()) detail.replaced = before->second;
   BK_ASSIGN(detail.boots, database.boots_briefly(id));
   if (detail.boots.empty()) return detail;
   BK_ASSIGN(detail.figures, database.boot_figures(id));
@@ -148,6 +174,7 @@ std::string bracket_section(const BracketDetail& detail, const std::vector<store
   if (!b.source.empty()) out += bullet("imported from", markdown_escape(b.source));
   if (summary.verdict) {
     out += verdict_lines(*summary.verdict);
+    if (summary.is_outdated()) out += bullet("TO BE SIGNED AGAIN", outdated_text(summary));
   } else if (!is_baseline(b)) {
     out += bullet("verdict", "unsigned");
   }
@@ -155,6 +182,7 @@ std::string bracket_section(const BracketDetail& detail, const std::vector<store
   if (summary.assessment || !imported) {
     out += summary.assessment ? assessment_lines(*summary.assessment)
                               : bullet("assessment", is_baseline(b) ? "none: nothing is compared" : "none yet");
+    out += replaced_lines(detail.replaced);
   }
   if (!detail.boots.empty()) {
     out += proof_line(detail);

@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,6 +21,8 @@ namespace bk::ledger {
 [[nodiscard]] std::string measured_effect_text(const store::BracketSummary& summary);
 /// "better (clears_band)", "-" before any assessment.
 [[nodiscard]] std::string assessment_text(const store::BracketSummary& summary);
+/// "signed when it was assessed better, which is inconclusive now"; empty where the assessment stands as signed.
+[[nodiscard]] std::string outdated_text(const store::BracketSummary& summary);
 /// "9/9", "-" without gates.
 [[nodiscard]] std::string gates_text(const store::BracketSummary& summary);
 /// Boots that were only measured, to be history: there is nothing to assess or to sign.
@@ -34,8 +37,13 @@ struct BracketDetail {
   std::vector<store::BootFigure> figures;
   std::vector<std::pair<store::RowId, store::GateRow>> gates;
   store::ProofTally proofs;
+  std::vector<store::AssessmentRow> replaced;  ///< assessments before the newest one, oldest first
 };
-[[nodiscard]] Result<BracketDetail> load_detail(store::Database& database, store::BracketSummary summary);
+/// Replaced assessments by bracket.
+using Replaced = std::map<store::RowId, std::vector<store::AssessmentRow>>;
+[[nodiscard]] Result<Replaced> load_replaced(store::Database& database);
+[[nodiscard]] Result<BracketDetail> load_detail(store::Database& database, store::BracketSummary summary,
+                                                const Replaced& replaced);
 
 /// One bracket whole, as Markdown from its ### heading on; of `notes` those about it.
 [[nodiscard]] std::string bracket_section(const BracketDetail& detail, const std::vector<store::NoteRow>& notes);

@@ -25,6 +25,7 @@ std::string reason_text(const BracketSummary& s) {
   const store::VerdictRow& v = *s.verdict;
   std::string text = v.reason;
   if (!v.override_reason.empty()) text += (text.empty() ? "" : "; ") + ("OVERRIDE: " + v.override_reason);
+  if (s.is_outdated()) text += (text.empty() ? "" : "; ") + ("TO BE SIGNED AGAIN: " + outdated_text(s));
   return text;
 }
 

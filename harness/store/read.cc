@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "store/row_io.h"
 #include "store/store.h"
 
@@ -48,8 +50,10 @@ Result<std::vector<BracketSummary>> summaries(Connection& connection, const std:
       "SELECT " + bracket_columns(brief) + ", " + assessment_columns(brief) + ", " + column_list<VerdictRow>("v") +
       ", (SELECT count(*) FROM boot o WHERE o.bracket_id IN (b.id, b.family_id) AND o.state = 'done'), " + kGates +
       " AND g.verdict = 'pass'), " + kGates +
-      ") FROM bracket b LEFT JOIN assessment a ON a.id = " + newest("assessment") +
-      " LEFT JOIN verdict v ON v.id = " + newest("verdict") + " " + condition + " ORDER BY b.created_wall_ns, b.uid";
+      "), (SELECT state FROM assessment s WHERE s.id = v.assessment_id) FROM bracket b LEFT JOIN assessment a ON a.id "
+      "= " +
+      newest("assessment") + " LEFT JOIN verdict v ON v.id = " + newest("verdict") + " " + condition +
+      " ORDER BY b.created_wall_ns, b.uid";
   BK_ASSIGN(const auto rows, connection.query(sql, parameters));
   std::vector<BracketSummary> out;
   for (;;) {
@@ -67,6 +71,7 @@ Result<std::vector<BracketSummary>> summaries(Connection& connection, const std:
     counts("boots_done", summary.boots_done);
     counts("gates_passed", summary.gates_passed);
     counts("gates_asked", summary.gates_asked);
+    counts("signed_state", summary.signed_state);
     out.push_back(std::move(summary));
   }
 }
@@ -118,6 +123,28 @@ Result<std::vector<MetricPoint>> points_where(Connection& connection, const std:
   }
 }
 
+/// A base boot that is done, with what history needs of it; nothing when there is no such one, or none with the metric.
+Result<std::optional<HistoryBoot>> history_boot_where(Connection& connection, const std::string& condition,
+                                                      const Cell& parameter, const std::string& metric,
+                                                      const std::string& cell) {
+  BK_ASSIGN(auto boots,
+            select_rows<BootRow>(connection, "o", "boot o WHERE o.arm = 'base' AND o.state = 'done' AND " + condition,
+                                 {parameter}));
+  if (boots.empty()) return std::optional<HistoryBoot>();
+  HistoryBoot out;
+  out.boot = std::move(boots.front());
+  BK_ASSIGN(out.points,
+            points_where(connection, "o.id = ?1 AND m.name = ?2 AND s.cell = ?3", {out.boot.id, metric, cell}));
+  if (out.points.empty()) return std::optional<HistoryBoot>();
+  BK_ASSIGN(const Cell fingerprint,
+            query_cell(connection, "SELECT fingerprint FROM host WHERE id = ?1", {out.boot.host_id.value_or(0)}));
+  BK_ASSIGN(const Cell bracket,
+            query_cell(connection, "SELECT uid FROM bracket WHERE id = ?1", {out.boot.bracket_id.value_or(0)}));
+  if (const auto* text = std::get_if<std::string>(&fingerprint)) out.host_fingerprint = *text;
+  if (const auto* text = std::get_if<std::string>(&bracket)) out.bracket_uid = *text;
+  return std::optional(std::move(out));
+}
+
 }  // namespace
 
 Result<std::vector<BracketSummary>> Database::list_brackets() { return summaries(*connection_, "", {}); }
@@ -145,6 +172,12 @@ Result<std::string> Database::bracket_uid(RowId bracket) {
   const auto* text = std::get_if<std::string>(&uid);
   if (text == nullptr) return fail(Errc::kUsage, fmt::format("no bracket has the id {}", bracket), where_);
   return *text;
+}
+
+Result<BracketSummary> Database::bracket_by_id(RowId bracket) {
+  BK_ASSIGN(auto found, summaries(*connection_, "WHERE b.id = ?1", {bracket}));
+  if (found.empty()) return fail(Errc::kUsage, fmt::format("no bracket has the id {}", bracket), where_);
+  return std::move(found.front());
 }
 
 Result<std::vector<BracketSummary>> Database::family_members(RowId family) {
@@ -230,6 +263,22 @@ Result<std::vector<AssessmentRow>> Database::assessments(RowId bracket) {
       *connection_, "a", "assessment a WHERE a.bracket_id = ?1 ORDER BY a.created_wall_ns, a.uid", {bracket});
 }
 
+Result<std::vector<AssessmentRow>> Database::replaced_assessments() {
+  BK_ASSIGN(const auto rows,
+            connection_->query("SELECT " + assessment_columns(true) +
+                                   " FROM assessment a WHERE EXISTS (SELECT 1 FROM assessment n WHERE n.bracket_id = "
+                                   "a.bracket_id AND (n.created_wall_ns > a.created_wall_ns OR (n.created_wall_ns = "
+                                   "a.created_wall_ns AND n.uid > a.uid))) "
+                                   "ORDER BY a.bracket_id, a.created_wall_ns, a.uid",
+                               {}));
+  std::vector<AssessmentRow> out;
+  for (;;) {
+    BK_ASSIGN(const bool more, rows->next());
+    if (!more) return out;
+    BK_TRY(read_row(*rows, out.emplace_back()));
+  }
+}
+
 Result<std::vector<VerdictRow>> Database::verdicts(RowId bracket) {
   return select_rows<VerdictRow>(*connection_, "v",
                                  "verdict v WHERE v.bracket_id = ?1 ORDER BY v.created_wall_ns, v.uid", {bracket});
@@ -295,28 +344,34 @@ Result<std::vector<MetricPoint>> Database::metric_points(RowId bracket, const st
                       {bracket, metric, cell});
 }
 
-Result<std::vector<HistoryBoot>> Database::base_history(const std::string& profile, const std::string& metric,
-                                                        const std::string& cell, std::optional<RowId> except_bracket) {
-  BK_ASSIGN(auto boots, select_rows<BootRow>(*connection_, "o",
-                                             "boot o WHERE o.profile = ?1 AND o.arm = 'base' AND o.state = 'done' AND "
-                                             "(o.bracket_id IS NULL OR o.bracket_id <> ?2) "
-                                             "ORDER BY o.started_wall_ns, o.uid",
-                                             {profile, except_bracket.value_or(0)}));  // no row has the id 0
-  std::vector<HistoryBoot> out;
-  for (BootRow& boot : boots) {
-    HistoryBoot entry;
-    BK_ASSIGN(entry.points,
-              points_where(*connection_, "o.id = ?1 AND m.name = ?2 AND s.cell = ?3", {boot.id, metric, cell}));
-    if (entry.points.empty()) continue;
-    BK_ASSIGN(const Cell fingerprint,
-              query_cell(*connection_, "SELECT fingerprint FROM host WHERE id = ?1", {boot.host_id.value_or(0)}));
-    BK_ASSIGN(const Cell bracket,
-              query_cell(*connection_, "SELECT uid FROM bracket WHERE id = ?1", {boot.bracket_id.value_or(0)}));
-    if (const auto* text = std::get_if<std::string>(&fingerprint)) entry.host_fingerprint = *text;
-    if (const auto* text = std::get_if<std::string>(&bracket)) entry.bracket_uid = *text;
-    entry.boot = std::move(boot);
-    out.push_back(std::move(entry));
+Result<std::optional<HistoryBoot>> Database::history_boot(const std::string& uid, const std::string& metric,
+                                                          const std::string& cell) {
+  return history_boot_where(*connection_, "o.uid = ?1", uid, metric, cell);
+}
+
+Result<std::vector<HistoryBoot>> Database::base_history(const HistoryScope& scope) {
+  // Ids alone first: rows are long, and few of them are wanted.
+  std::vector<RowId> ids;
+  {
+    std::string sql =
+        "SELECT id FROM boot WHERE profile = ?1 AND arm = 'base' AND state = 'done' AND "
+        "(bracket_id IS NULL OR bracket_id <> ?2)";
+    std::vector<Cell> parameters = {scope.profile, scope.except_bracket.value_or(0)};  // no row has the id 0
+    if (scope.ended_before) sql += " AND ended_wall_ns < ?3", parameters.emplace_back(*scope.ended_before);
+    BK_ASSIGN(const auto rows, connection_->query(sql + " ORDER BY started_wall_ns DESC, uid DESC", parameters));
+    for (;;) {
+      BK_ASSIGN(const bool more, rows->next());
+      if (!more) break;
+      ids.push_back(std::get<std::int64_t>(rows->cell(0)));
+    }
   }
+  std::vector<HistoryBoot> out;
+  for (const RowId id : ids) {
+    if (out.size() == scope.most) break;
+    BK_ASSIGN(auto boot, history_boot_where(*connection_, "o.id = ?1", id, scope.metric, scope.cell));
+    if (boot) out.push_back(std::move(*boot));
+  }
+  std::reverse(out.begin(), out.end());
   return out;
 }
 

@@ -276,6 +276,14 @@ struct MetricPoint {
   friend bool operator==(const MetricPoint&, const MetricPoint&) = default;
 };
 
+/// Which earlier base boots of a profile are asked for, with which metric of which cell.
+struct HistoryScope {
+  std::string profile, metric, cell;
+  std::optional<RowId> except_bracket;
+  std::optional<Nanos> ended_before;  ///< wall clock; nothing: whenever they ended
+  std::size_t most = 0;               ///< the newest so many
+};
+
 /// A base boot of an earlier bracket of the same profile, with its samples of one metric.
 struct HistoryBoot {
   BootRow boot;
@@ -289,6 +297,12 @@ struct BracketSummary {
   std::optional<AssessmentRow> assessment;
   std::optional<VerdictRow> verdict;
   std::int64_t boots_done = 0, gates_passed = 0, gates_asked = 0;  ///< gates of boots that are done
+  std::string signed_state;  ///< of the assessment that the verdict was signed against; empty: it names none
+
+  /// Whether the newest assessment says another state than the one that was signed: the verdict waits for a person.
+  [[nodiscard]] bool is_outdated() const {
+    return !signed_state.empty() && assessment && assessment->state != signed_state;
+  }
 };
 
 }  // namespace bk::store

@@ -205,6 +205,21 @@ Result<RowId> Database::add_gate(const GateRow& gate) {
 Result<RowId> Database::add_assessment(const AssessmentRow& assessment) {
   return add_alone(*connection_, "assessment", assessment);
 }
+
+Result<bool> Database::replace_assessment(RowId replaced, const AssessmentRow& assessment) {
+  BK_ASSIGN(Transaction transaction, Transaction::begin(*connection_));
+  BK_ASSIGN(
+      const Cell newest,
+      query_cell(*connection_,
+                 "SELECT id FROM assessment WHERE bracket_id = ?1 ORDER BY created_wall_ns DESC, uid DESC LIMIT 1",
+                 {assessment.bracket_id}));
+  const auto* id = std::get_if<std::int64_t>(&newest);
+  if (id == nullptr || *id != replaced) return false;
+  BK_TRY(insert_row(*connection_, "assessment", assessment));
+  BK_TRY(transaction.commit());
+  return true;
+}
+
 Result<RowId> Database::add_verdict(const VerdictRow& verdict) { return add_alone(*connection_, "verdict", verdict); }
 Result<RowId> Database::add_note(const NoteRow& note) { return add_alone(*connection_, "note", note); }
 Result<RowId> Database::add_calibration(const CalibrationRow& calibration) {

@@ -80,6 +80,9 @@ class Database {
   Result<RowId> add_gate(const GateRow& gate);        ///< with its questions and requests
 
   Result<RowId> add_assessment(const AssessmentRow& assessment);
+  /// Adds it when `replaced` is still the bracket's newest one; false: another program was here first, nothing is
+  /// added.
+  Result<bool> replace_assessment(RowId replaced, const AssessmentRow& assessment);
   Result<RowId> add_verdict(const VerdictRow& verdict);
   Result<RowId> add_note(const NoteRow& note);
   Result<RowId> add_calibration(const CalibrationRow& calibration);
@@ -91,7 +94,8 @@ class Database {
   Result<std::vector<BracketSummary>> list_brackets_briefly();
   /// By uid or by a prefix of at least 4 characters that names one bracket. kUsage otherwise.
   Result<BracketSummary> bracket(std::string_view uid_or_prefix);
-  Result<std::string> bracket_uid(RowId bracket);  ///< kUsage when there is none
+  Result<std::string> bracket_uid(RowId bracket);       ///< kUsage when there is none
+  Result<BracketSummary> bracket_by_id(RowId bracket);  ///< kUsage when there is none
   /// The comparisons of a matrix or sweep.
   Result<std::vector<BracketSummary>> family_members(RowId family);
   Result<PlanRow> plan(RowId plan);
@@ -107,6 +111,8 @@ class Database {
   Result<std::vector<GateRow>> leg_gates(RowId leg);
   Result<std::vector<RequestRow>> gate_requests(RowId gate);
   Result<std::vector<AssessmentRow>> assessments(RowId bracket);
+  /// Every assessment in whose place a newer one stands, without its detail, by bracket, oldest first.
+  Result<std::vector<AssessmentRow>> replaced_assessments();
   Result<std::vector<VerdictRow>> verdicts(RowId bracket);
   Result<std::vector<NoteRow>> notes();
   Result<std::optional<CalibrationRow>> newest_calibration();
@@ -125,9 +131,11 @@ class Database {
   /// in the order of boots.
   Result<std::vector<std::pair<RowId, GateRow>>> boot_gates(std::optional<RowId> bracket);
   Result<ProofTally> proof_tally(RowId bracket, const std::string& knob);
-  /// Base boots of a profile that are done, outside `except_bracket`, oldest first, with one metric of one cell.
-  Result<std::vector<HistoryBoot>> base_history(const std::string& profile, const std::string& metric,
-                                                const std::string& cell, std::optional<RowId> except_bracket = {});
+  /// Base boots that are done and have the metric in the cell, oldest first.
+  Result<std::vector<HistoryBoot>> base_history(const HistoryScope& scope);
+  /// One of them by its uid; nothing when it is not here, is no base boot that is done, or lacks the metric.
+  Result<std::optional<HistoryBoot>> history_boot(const std::string& uid, const std::string& metric,
+                                                  const std::string& cell);
   /// Brackets of a profile, knob and candidate value whose newest verdict is "rejected", unless a later bracket of the
   /// same was adopted: the guard against proposing again.
   Result<std::vector<BracketSummary>> rejected(const std::string& profile, const std::string& knob,

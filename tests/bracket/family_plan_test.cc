@@ -151,7 +151,11 @@ TEST_CASE("a stored family is the same family again") {
   const auto stored = plan_from_json(parse_json(to_json(family.whole).dump()).value());
   REQUIRE(stored);
   CHECK(is_family(*stored));
-  const Family again = family_of(sim(), *stored).value();
+  std::vector<Plan> comparisons;
+  for (const FamilyArm& arm : family.arms) {
+    comparisons.push_back(plan_from_json(parse_json(to_json(arm.plan).dump()).value()).value());
+  }
+  const Family again = family_of(*stored, comparisons).value();
   CHECK(config_hash(again.whole) == config_hash(family.whole));
   REQUIRE(again.order.size() == family.order.size());
   for (std::size_t i = 0; i < again.order.size(); ++i) CHECK(again.order[i].variant == family.order[i].variant);
@@ -159,7 +163,11 @@ TEST_CASE("a stored family is the same family again") {
     CHECK(config_hash(again.arms[i].plan) == config_hash(family.arms[i].plan));
     CHECK_FALSE(is_family(again.arms[i].plan));
   }
-  CHECK_FALSE(family_of(sim(), family.arms[0].plan));
+  CHECK_FALSE(family_of(family.arms[0].plan, comparisons));
+  std::swap(comparisons[0], comparisons[1]);
+  CHECK(family_of(*stored, comparisons).error().code == Errc::kMismatch);
+  comparisons.pop_back();
+  CHECK(family_of(*stored, comparisons).error().code == Errc::kUnavailable);
 }
 
 TEST_CASE("before the first boot each question says what it can call, at its share of alpha") {

@@ -1,8 +1,10 @@
 #include <signal.h>
+#include <sqlite3.h>
 
 #include <catch2/catch.hpp>
 
 #include "bracket/bench.h"
+#include "bracket/recheck.h"
 #include "store/exchange.h"
 #include "store/store.h"
 
@@ -41,6 +43,32 @@ std::string state_of(const Json& doc, const std::string& arm) {
   return arm_of(doc, arm)["assessment"]["state"].as_string().value_or("none");
 }
 
+/// What `ledger check` finds in each bracket, in the order of lists: "agrees", or its text.
+std::vector<std::string> rechecked(const std::string& path) {
+  auto database = store::Database::open(path);
+  REQUIRE(database);
+  bracket::Rechecker rechecker(*database);
+  std::vector<std::string> out;
+  const auto brackets = database->list_brackets().value();
+  for (const store::BracketSummary& summary : brackets) {
+    const auto found = rechecker.check(summary);
+    REQUIRE(found);
+    out.push_back(found->finding == bracket::Recheck::Finding::kAgrees ? "agrees" : found->text);
+  }
+  return out;
+}
+
+std::vector<std::string> all_agree(std::size_t n) { return std::vector<std::string>(n, "agrees"); }
+
+void edit(const Bench& bench, const std::string& sql) {
+  sqlite3* raw = nullptr;
+  REQUIRE(sqlite3_open(bench.db().c_str(), &raw) == SQLITE_OK);
+  CAPTURE(sql);
+  REQUIRE(sqlite3_exec(raw, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
+  REQUIRE(sqlite3_changes(raw) > 0);
+  sqlite3_close(raw);
+}
+
 }  // namespace
 
 TEST_CASE("a sweep on the embedded engine: its peak, its comparisons, signing and the guard", "[bracket][program]") {
@@ -74,6 +102,8 @@ TEST_CASE("a sweep on the embedded engine: its peak, its comparisons, signing an
   CHECK(shown.out.find("part of               sweep " + whole.substr(0, 8)) != std::string::npos);
   CHECK(bench.run({"show", whole}).out.find("peak ") != std::string::npos);
 
+  CHECK(rechecked(bench.db()) == all_agree(3));
+
   const Captured all = bench.run({"verdict", whole, "adopted", "--by", "Kim", "--reason", "best"});
   CHECK(all.exit.code == 2);
   CHECK(all.err.find("comparison by comparison") != std::string::npos);
@@ -99,6 +129,9 @@ TEST_CASE("a sweep on the embedded engine: its peak, its comparisons, signing an
   }
   CHECK(copy->list_brackets().value().size() == 2);
   CHECK(copy->bracket(five).value().boots_done == 5);
+  for (const std::string& found : rechecked(other.path() / "copy.db")) {
+    CHECK(found == "1 of its 2 comparisons are not here");
+  }
   CHECK(database->problems().value().empty());
 }
 
@@ -127,6 +160,22 @@ TEST_CASE("a matrix: single arms, then the combined one and the interaction", "[
   CHECK(order[7].as_string() == "NULLKNOB=1,SPEC_TOKENS=5");
   const Captured shown = bench.run({"show", *arm_of(doc, "NULLKNOB=1,SPEC_TOKENS=5")["uid"].as_string()});
   CHECK(shown.out.find("held in 14 of 14") != std::string::npos);  // two knobs in seven boots
+
+  CHECK(rechecked(bench.db()) == all_agree(4));
+  // Everything that was judged together is made again together: a sample of one arm is in all of them.
+  edit(bench, "UPDATE assessment SET p_value = p_value / 2 WHERE bracket_id = 3");
+  CHECK(rechecked(bench.db())[2].find("p_value is ") == 0);
+  edit(bench,
+       "UPDATE assessment SET detail_json = json_set(detail_json, '$.family.answers[2].alpha', 0.5) "
+       "WHERE bracket_id = 1");
+  CHECK(rechecked(bench.db())[0].find("detail.family.answers[2].alpha is 0.5, by the samples ") == 0);
+  edit(bench,
+       "UPDATE sample_metric SET value = value * 3 WHERE name = 'decode_tok_s' AND sample_id IN (SELECT s.id "
+       "FROM sample s JOIN leg l ON l.id = s.leg_id JOIN boot o ON o.id = l.boot_id WHERE o.position = 8)");
+  const auto after = rechecked(bench.db());
+  CHECK(after[0].find(", by the samples ") != std::string::npos);
+  CHECK(after[1] == "agrees");  // judged at the end of the first stage, before that boot
+  CHECK(after[3].find(", by the samples ") != std::string::npos);
 }
 
 TEST_CASE("a single arm that does not pass stops the combined one, not the others", "[bracket][program]") {
@@ -181,6 +230,8 @@ TEST_CASE("a single arm that does not pass stops the combined one, not the other
     CHECK(combined["boots_done"].as_int() == 0);
     CHECK(combined["assessment"]["reason"].as_string() == "single_arm_not_passed");
     CHECK(combined["assessment"]["sentence"].as_string()->find(row.why) != std::string::npos);
+    const auto found = rechecked(bench.db());
+    CHECK(found == all_agree(found.size()));
   }
 }
 
@@ -197,6 +248,8 @@ TEST_CASE("a fault in a shared base boot voids all comparisons", "[bracket][prog
   CHECK(doc["order"].items().size() == 1);
   for (std::size_t i = 1; i < 4; ++i)
     CHECK(doc["arms"].items()[i]["assessment"]["reason"].as_string() == "base_equals_cand");
+  CHECK(doc["arms"].items()[0]["assessment"].is_null());
+  CHECK(rechecked(bench.db()) == all_agree(4));
   CHECK(bench.run({"resume", *doc["uid"].as_string()}).exit.code == 2);
 }
 
@@ -244,6 +297,7 @@ TEST_CASE("a sweep that was killed goes on where it stopped, by the id of any of
   CHECK(doc["order"].items().size() == 5);
   CHECK(arm_of(doc, "NULLKNOB=1")["boots_done"].as_int() == 2);
   CHECK(bench.run({"resume", whole}).exit.code == 2);
+  CHECK(rechecked(bench.db()) == all_agree(2));
 }
 
 TEST_CASE("what cannot be a matrix or sweep ends with one line before any boot", "[bracket][program]") {

@@ -5,8 +5,10 @@
 #include <catch2/catch.hpp>
 
 #include "base/file.h"
+#include "base/process.h"
 #include "bracket/assess_bracket.h"
 #include "bracket/execute.h"
+#include "bracket/reassess.h"
 
 using namespace bk;
 using namespace bk::bracket;
@@ -35,7 +37,7 @@ class Judged {
             const std::string& state = "done", const std::string& reason = "") {
     store::BootRow row;
     row.bracket_id = bracket, row.host_id = *database_.add_host(store::this_host()), row.position = position;
-    row.arm = arm, row.profile = "p", row.profile_hash = "hash", row.started_wall = ++clock_;
+    row.arm = arm, row.profile = "p", row.profile_hash = "hash", row.started_wall = ++clock_, row.ended_wall = clock_;
     row.state = state, row.reason = reason;
     const auto id = database_.begin_boot(row);
     REQUIRE(id);
@@ -64,6 +66,15 @@ class Judged {
     return *found;
   }
   store::Database& database() { return database_; }
+  Captured ledger(std::vector<std::string> words) const {
+    words.insert(words.begin(), std::string(BK_BIN_DIR) + "/ledger");
+    words.insert(words.end(), {"--db", path_});
+    Command command;
+    command.argv = std::move(words);
+    const auto captured = run_captured(command, 60 * kSecond);
+    REQUIRE(captured);
+    return *captured;
+  }
   const Plan& plan() const { return plan_; }
   store::RowId bracket() const { return bracket_; }
 
@@ -157,4 +168,128 @@ TEST_CASE("a void bracket says what its boots said; one that is not at its end i
   CHECK(db.check().text == "reason is 'All was well.', by the samples 'The engine restarted.'");
   db.edit("UPDATE assessment SET reason = 'The engine restarted.', state = 'better'");
   CHECK(db.check().text == "state is 'better', by the samples 'void'");
+}
+
+namespace {
+
+/// What one run of reassess() says.
+std::vector<Reassessed> reassessed(store::Database& database, bool write = true) {
+  std::vector<Reassessed> out;
+  REQUIRE(reassess(database, write, [&](const Reassessed& one) { out.push_back(one); }));
+  return out;
+}
+
+const char* const kOld = "UPDATE assessment SET detail_json = json_remove(detail_json, '$.rule_version', '$.history')";
+
+}  // namespace
+
+TEST_CASE("an assessment of an older rule is made again; the older one and the verdict stay", "[bracket]") {
+  Judged db(4);
+  db.judge();
+  const store::AssessmentRow first = db.database().assessments(db.bracket()).value().front();
+  store::VerdictRow verdict;
+  verdict.bracket_id = db.bracket(), verdict.assessment_id = first.id, verdict.word = "neutral";
+  verdict.signed_by = "Kim", verdict.reason = "as it was";
+  REQUIRE(db.database().add_verdict(verdict));
+  CHECK(reassessed(db.database()).empty());  // it is of this rule
+
+  db.edit(std::string(kOld) + ", state = 'same', reason_code = 'old_code'");
+  REQUIRE(reassessed(db.database(), false).size() == 1);
+  CHECK(db.database().assessments(db.bracket()).value().size() == 1);
+
+  const auto done = reassessed(db.database());
+  REQUIRE(done.size() == 1);
+  CHECK(done[0].why_not.empty());
+  CHECK(done[0].is_outdated());
+  CHECK(done[0].before.signed_state == "same");
+  const auto rows = db.database().assessments(db.bracket()).value();
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].reason_code == "old_code");
+  CHECK(rows[1].state == "better");
+  CHECK(rows[1].created_wall > rows[0].created_wall);
+  CHECK(parse_json(rows[1].detail_json).value()["replaces"]["uid"].as_string() == first.uid);
+  CHECK(rows[1].reason == first.reason);  // by the four boots that had ended before
+  const store::BracketSummary now = db.database().bracket_by_id(db.bracket()).value();
+  CHECK(now.verdict->word == "neutral");
+  CHECK(now.is_outdated());
+  CHECK(db.database().replaced_assessments().value().size() == 1);
+  CHECK(db.check().finding == Finding::kAgrees);
+  CHECK(reassessed(db.database()).empty());
+
+  verdict.uid.clear(), verdict.assessment_id = rows[1].id, verdict.created_wall = 1;
+  REQUIRE(db.database().add_verdict(verdict));
+  CHECK_FALSE(db.database().bracket_by_id(db.bracket()).value().is_outdated());
+}
+
+TEST_CASE("boots that ended after an assessment was made are none of its history", "[bracket]") {
+  Judged db(4);
+  db.judge();
+  db.edit(kOld);
+  db.edit("UPDATE boot SET ended_wall_ns = started_wall_ns");
+  db.edit("UPDATE boot SET ended_wall_ns = 4000000000000000000 WHERE id <= 2");
+  const auto done = reassessed(db.database());
+  REQUIRE(done.size() == 1);
+  CHECK(done[0].now->reason.find("judged by 2 earlier base boots") != std::string::npos);
+}
+
+TEST_CASE("what cannot be made again stays, and says why", "[bracket]") {
+  Judged db(4);
+  db.judge();
+  db.edit("UPDATE assessment SET detail_json = json_set(detail_json, '$.rule_version', 99)");
+  REQUIRE(reassessed(db.database()).size() == 1);
+  CHECK(reassessed(db.database())[0].why_not.find("made by rule version 99, this program has ") == 0);
+  db.edit("UPDATE assessment SET detail_json = json_set(detail_json, '$.rule_version', 0)");
+  db.edit("UPDATE boot SET state = 'failed' WHERE id = 2");
+  CHECK(reassessed(db.database())[0].why_not == "1 of the 4 earlier boots that it names are not here");
+  db.edit("UPDATE boot SET state = 'done' WHERE id = 2");
+  db.edit("UPDATE plan SET plan_json = replace(plan_json, '\"alpha\":0.05', '\"alpha\":0.5')");
+  CHECK(reassessed(db.database())[0].why_not.find("the stored plan is not") == 0);
+  CHECK(db.database().assessments(db.bracket()).value().size() == 1);
+}
+
+TEST_CASE("of two programs that make an assessment again, one does", "[bracket]") {
+  Judged db;
+  db.judge();
+  store::AssessmentRow row = db.database().assessments(db.bracket()).value().front();
+  const store::RowId stood = row.id;
+  row.uid.clear(), ++row.created_wall;
+  CHECK(db.database().replace_assessment(stood, row).value());
+  row.uid.clear(), ++row.created_wall;
+  CHECK_FALSE(db.database().replace_assessment(stood, row).value());
+  CHECK(db.database().assessments(db.bracket()).value().size() == 2);
+}
+
+TEST_CASE("ledger reassess: one line a bracket, 1 when a signed one changed, and the page shows both",
+          "[bracket][program]") {
+  Judged db;
+  db.judge();
+  store::VerdictRow verdict;
+  verdict.bracket_id = db.bracket(), verdict.word = "neutral", verdict.signed_by = "Kim", verdict.reason = "as it was";
+  verdict.assessment_id = db.database().assessments(db.bracket()).value().front().id;
+  REQUIRE(db.database().add_verdict(verdict));
+  const Captured nothing = db.ledger({"reassess"});
+  CHECK(nothing.exit.code == 0);
+  CHECK(nothing.out.find("0 assessments made again by rule version ") == 0);
+  db.edit(std::string(kOld) + ", state = 'same', reason_code = 'old_code', reason = 'An older sentence.'");
+
+  const Captured dry = db.ledger({"reassess", "--dry-run"});
+  CHECK(dry.exit.code == 1);
+  CHECK(dry.out.find("1 assessments would be made again") != std::string::npos);
+  const Captured done = db.ledger({"reassess"});
+  CHECK(done.exit.code == 1);
+  CHECK(done.out.find(" K 0 -> 1 (p): same, +") != std::string::npos);
+  CHECK(done.out.find(" -> better, +") != std::string::npos);
+  CHECK(done.out.find("; signed neutral when it was same: TO BE SIGNED AGAIN\n") != std::string::npos);
+  CHECK(done.err.find("ledger: 1 signed when the assessment said another state") != std::string::npos);
+
+  const std::string page = db.ledger({"render", "--out", "-"}).out;
+  const char* const marked = "TO BE SIGNED AGAIN: signed when it was assessed same, which is better now";
+  CHECK(page.find(marked) != std::string::npos);  // in the table of neutral ones
+  CHECK(page.find("- **TO BE SIGNED AGAIN**: signed when") != std::string::npos);
+  CHECK(page.find("- **verdict**: neutral, signed by Kim") != std::string::npos);
+  CHECK(page.find("- **assessed before**: same (old_code) on ") != std::string::npos);
+  CHECK(page.find(": An older sentence.\n") != std::string::npos);
+  const std::string file = TempDir().path() / "absent.md";
+  CHECK(db.ledger({"check", file}).err.find("was signed when it was assessed same, which is better now") !=
+        std::string::npos);
 }

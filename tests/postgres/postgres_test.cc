@@ -71,8 +71,8 @@ TEST_CASE("a shared server holds the same rows and gives the same page as a file
   CHECK(ledger::render_markdown(file).value() == ledger::render_markdown(shared).value());
   CHECK(shared.problems().value().empty());
   CHECK(shared.rejected("sim|dsv4", "GATEFUSE", "1").value().size() == 1);
-  CHECK(shared.base_history("sim|dsv4", "decode_tok_s", "C=1").value().size() ==
-        file.base_history("sim|dsv4", "decode_tok_s", "C=1").value().size());
+  const store::HistoryScope scope{"sim|dsv4", "decode_tok_s", "C=1", {}, {}, 9};
+  CHECK(shared.base_history(scope).value().size() == file.base_history(scope).value().size());
   CHECK(shared.bracket("aaaa").value().gates_passed == 2);
   CHECK(shared.backup(dir.path() / "copy.db").error().code == Errc::kUnavailable);
 

@@ -85,7 +85,8 @@ TEST_CASE("history is the finished base boots of a profile, outside one bracket"
   other.profile = "vllm";
   fill(db, other, {9});
 
-  const auto all = db.base_history("sim", "decode_tok_s", "C=1").value();
+  const HistoryScope scope{"sim", "decode_tok_s", "C=1", {}, {}, 9};
+  const auto all = db.base_history(scope).value();
   REQUIRE(all.size() == 3);
   CHECK(all[0].boot.uid == "b0");
   CHECK(all[0].host_fingerprint == "f1n6e2");
@@ -95,10 +96,21 @@ TEST_CASE("history is the finished base boots of a profile, outside one bracket"
   CHECK(all[2].boot.uid == "b4");
   CHECK(all[2].bracket_uid.empty());
 
-  const auto without = db.base_history("sim", "decode_tok_s", "C=1", second).value();
+  HistoryScope other_scope = scope;
+  other_scope.except_bracket = second;
+  const auto without = db.base_history(other_scope).value();
   REQUIRE(without.size() == 2);
   CHECK(without[1].boot.uid == "b4");
-  CHECK(db.base_history("sim", "decode_tok_s", "C=2").value().empty());
+  other_scope.cell = "C=2";
+  CHECK(db.base_history(other_scope).value().empty());
+  HistoryScope two = scope;
+  two.most = 2;
+  const auto newest = db.base_history(two).value();
+  REQUIRE(newest.size() == 2);
+  CHECK(newest[0].boot.uid == all[1].boot.uid);  // the newest, oldest first
+  CHECK(db.history_boot("b4", "decode_tok_s", "C=1").value()->points.size() == all[2].points.size());
+  CHECK_FALSE(db.history_boot("b4", "decode_tok_s", "C=2").value());
+  CHECK_FALSE(db.history_boot("absent", "decode_tok_s", "C=1").value());
 }
 
 TEST_CASE("the newest verdict decides whether an axis counts as rejected") {

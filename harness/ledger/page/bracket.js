@@ -104,6 +104,7 @@ function facts(b) {
   put('metric', `${metric_of(b)}${b.better ? ', ' + b.better + ' is better' : ''}`);
   put('verdict', v ? `${v.word} by ${v.by} on ${day(v.date)}${v.original ? ` (original word: ${v.original})` : ''}: ${v.reason}` : 'unsigned');
   put('override', v && v.override);
+  put('to be signed again', b.outdated);
   put('reopened', b.reopened);
   put('imported from', b.source);
   for (const [name, value] of Object.entries(b.imported || {})) if (['base1', 'cand', 'base2', 'unit', 'delta_pct', 'acceptance'].includes(name)) put(name, value);
@@ -118,6 +119,7 @@ function facts(b) {
     put('boots to decide', a.needed);
     put('older rule', a.old);
   }
+  for (const r of b.replaced) put('assessed before', `${r.state} (${r.code}) on ${day(r.date)}${r.version ? ' by version ' + r.version : ''}${r.reason ? ': ' + r.reason : ''}`);
   put('proofs', b.proofs);
   return el('dl', {}, ...list);
 }

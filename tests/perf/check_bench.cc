@@ -1,0 +1,173 @@
+// How long `ledger check` takes on a long history of one profile, and how much memory: prints, asserts nothing.
+//   check_bench DB [BRACKETS]     DB is made when it is not there: judged brackets of three boots, six samples each.
+#include <fmt/core.h>
+#include <sys/resource.h>
+
+#include <filesystem>
+#include <random>
+
+#include "base/process.h"
+#include "base/text.h"
+#include "bracket/assess_bracket.h"
+#include "bracket/execute.h"
+#include "store/exchange.h"
+
+namespace bk::ledger_perf {
+namespace {
+
+using store::Cell;
+
+std::string name(const char* kind, int n) { return fmt::format("{}{:022}", kind, n); }
+Cell whole(std::int64_t n) { return n; }
+constexpr Nanos kBegin = 1'700'000'000LL * kSecond, kHour = 3600 * kSecond;
+
+bracket::Plan plan_of() {
+  bracket::Plan plan;
+  plan.profile = "p", plan.profile_hash = "hash", plan.knob = "K", plan.base_value = "0", plan.cand_value = "1";
+  plan.base = {{"K", "0"}}, plan.cand = {{"K", "1"}};
+  plan.order = bracket::boot_order(3);
+  return plan;
+}
+
+/// One bracket's rows; its assessment comes later, when its boots are history for the next.
+Status add_bracket(store::Importer& importer, const bracket::Plan& plan, int b, std::mt19937_64& random) {
+  const Nanos at = kBegin + b * kHour;
+  const std::string uid = name("brkt", b);
+  std::normal_distribution<double> normal;
+  BK_TRY(importer.add({"plan",
+                       {{"uid", name("plan", b)},
+                        {"config_hash", bracket::config_hash(plan)},
+                        {"plan_json", to_json(plan).dump()},
+                        {"created_wall_ns", whole(at)}},
+                       {}}));
+  BK_TRY(importer.add({"bracket",
+                       {{"uid", uid},
+                        {"plan", name("plan", b)},
+                        {"profile", "p"},
+                        {"profile_hash", "hash"},
+                        {"axis", plan.axis()},
+                        {"knob", "K"},
+                        {"base_value", "0"},
+                        {"cand_value", "1"},
+                        {"primary_metric", plan.metric},
+                        {"primary_cell", plan.cell},
+                        {"better", "higher"},
+                        {"created_wall_ns", whole(at)},
+                        {"ended_wall_ns", whole(at)},
+                        {"state", "done"},
+                        {"reason", ""},
+                        {"reopen_reason", ""},
+                        {"source", ""}},
+                       {}}));
+  for (int k = 0; k < 3; ++k) {
+    const int n = 3 * b + k;
+    const double boot_sd = 0.01 * normal(random);
+    BK_TRY(importer.add({"boot",
+                         {{"uid", name("boot", n)},
+                          {"bracket", uid},
+                          {"host", Cell()},
+                          {"position", whole(k)},
+                          {"attempt", whole(0)},
+                          {"arm", k % 2 == 0 ? "base" : "cand"},
+                          {"profile", "p"},
+                          {"profile_hash", "hash"},
+                          {"endpoint", ""},
+                          {"model", "m"},
+                          {"engine", "e"},
+                          {"engine_version", "1"},
+                          {"image_digest", ""},
+                          {"log_path", ""},
+                          {"started_wall_ns", whole(at + k)},
+                          {"ended_wall_ns", whole(at + k)},
+                          {"state", "done"},
+                          {"reason", ""}},
+                         {}}));
+    BK_TRY(importer.add({"leg",
+                         {{"uid", name("legs", n)},
+                          {"run", Cell()},
+                          {"boot", name("boot", n)},
+                          {"name", "decode"},
+                          {"endpoint", ""},
+                          {"model", ""},
+                          {"started_wall_ns", whole(at)},
+                          {"ended_wall_ns", whole(at)},
+                          {"state", "done"},
+                          {"reason", ""}},
+                         {}}));
+    for (int s = 0; s < 6; ++s) {
+      const double value = 60 * (1 + boot_sd + 0.005 * normal(random));
+      store::TravelRow row{"sample",
+                           {{"uid", name("smpl", 6 * n + s)},
+                            {"leg", name("legs", n)},
+                            {"cell", plan.cell},
+                            {"concurrency", whole(1)},
+                            {"position", whole(s)},
+                            {"warmup", whole(0)},
+                            {"ok", whole(1)},
+                            {"started_ns", whole(1)},
+                            {"ended_ns", whole(2)},
+                            {"started_wall_ns", whole(at)},
+                            {"accept_raw", 0.3 + 0.02 * normal(random)},
+                            {"accept_reason", ""}},
+                           {}};
+      row.parts.push_back({"sample_metric", {{"name", plan.metric}, {"value", value}}, {}});
+      BK_TRY(importer.add(row));
+    }
+  }
+  return {};
+}
+
+Status make(const std::string& path, int brackets) {
+  BK_ASSIGN(store::Database database, store::Database::open(path));
+  const bracket::Plan plan = plan_of();
+  {
+    BK_ASSIGN(store::Importer importer, store::Importer::begin(database));
+    std::mt19937_64 random(1);
+    for (int b = 0; b < brackets; ++b) BK_TRY(add_bracket(importer, plan, b, random));
+    BK_TRY(importer.finish());
+  }
+  BK_ASSIGN(const auto all, database.list_brackets_briefly());
+  for (const store::BracketSummary& one : all) {
+    const store::BracketRow& row = one.bracket;
+    BK_ASSIGN(const auto earlier, bracket::earlier_boots(database, plan, row.id, row.created_wall));
+    BK_ASSIGN(const auto history, bracket::base_history(database, plan, row.id, earlier));
+    BK_ASSIGN(const auto judgement, bracket::judge_bracket(database, row.id, plan, history));
+    BK_TRY(database.add_assessment(bracket::to_row(judgement, plan, row.id)));
+  }
+  return {};
+}
+
+Status check(const std::string& path) {
+  const std::string page = path + ".md", program = BK_BIN_DIR "/ledger";
+  Command command;
+  command.argv = {program, "render", "--db", path, "--out", page};
+  BK_ASSIGN(const Captured rendered, run_captured(command, 600 * kSecond));
+  if (!rendered.exit.ok()) return fail(Errc::kFailed, rendered.err);
+  command.argv = {program, "check", page, "--db", path};
+  const Nanos begin = monotonic_now();
+  BK_ASSIGN(const Captured done, run_captured(command, 600 * kSecond));
+  if (!done.exit.ok()) return fail(Errc::kFailed, done.err);
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  fmt::print("check: {:.2f} s, {} MB at most; database {} MB\n", to_s(monotonic_now() - begin), used.ru_maxrss / 1024,
+             std::filesystem::file_size(path) / 1'000'000);
+  return {};
+}
+
+}  // namespace
+}  // namespace bk::ledger_perf
+
+int main(int argc, char** argv) {
+  using namespace bk;
+  if (argc < 2) {
+    fmt::print(stderr, "check_bench: usage: check_bench DB [BRACKETS]\n");
+    return 2;
+  }
+  const auto brackets = argc > 2 ? parse_int(argv[2]).value_or(1000) : 1000;
+  Status done;
+  if (!std::filesystem::exists(argv[1])) done = ledger_perf::make(argv[1], static_cast<int>(brackets));
+  if (done) done = ledger_perf::check(argv[1]);
+  if (done) return 0;
+  fmt::print(stderr, "check_bench: error: {}\n", done.error().text());
+  return 3;
+}
