@@ -18,7 +18,6 @@ namespace bk::bracket_tool {
 namespace {
 
 constexpr int kFullBrackets = 20'000;
-constexpr const char* kFamilies = "family/";
 
 /// Three standard errors of a share near a bound, more than the full calibration's: what few brackets may be off by.
 double slack(int brackets) {
@@ -34,15 +33,13 @@ report::Records records_of(const std::vector<bracket::CellResult>& results) {
                      {"purpose", "", "", Align::kLeft},     {"brackets", "", "", Align::kRight, 9},
                      {"significant_pct", "p < alpha", "%"}, {"called_pct", "better or worse", "%"},
                      {"better_pct", "better", "%"},         {"coverage_pct", "coverage", "%"}};
-  const bool sweeps = std::any_of(results.begin(), results.end(), [](const auto& r) { return r.sweeps > 0; });
-  if (sweeps) records.columns.push_back({"best_kept_pct", "best kept", "%"});
+  records.columns.push_back({"best_kept_pct", "best kept", "%"});
   for (const auto& r : results) {
     if (r.brackets == 0) continue;
     const bool rule = r.cell.purpose != bracket::Purpose::kNaive;
     records.rows.push_back({r.cell.name, to_string(r.cell.judge), to_string(r.cell.purpose), r.brackets,
                             r.significant_pct(), rule ? Json(r.called_pct()) : Json(),
-                            rule ? Json(r.better_pct()) : Json(), Json(r.coverage_pct())});
-    if (sweeps) records.rows.back().push_back(r.best_kept_pct());
+                            rule ? Json(r.better_pct()) : Json(), Json(r.coverage_pct()), r.best_kept_pct()});
   }
   return records;
 }
@@ -78,7 +75,7 @@ void CalibrateCommand::register_on(cli::App& app) {
       "Exit code: 0 when every bound holds, 1 when one is left; standard error says which.");
   app.example("bracket calibrate", "the whole table, in minutes");
   app.example("bracket calibrate --brackets 2000 --only aba/", "a short look at some cells");
-  app.example("bracket calibrate --only family/", "matrices and sweeps, a table of their own");
+  app.example("bracket calibrate --only family/", "matrices and sweeps alone");
   app.example("bracket calibrate --from calibration.json --format md --out docs/calibration.md",
               "the page of the documentation from a run's --json");
   app.option("--brackets", brackets_, "simulated brackets in each cell").range(100, 10'000'000).value("N");
@@ -93,7 +90,7 @@ void CalibrateCommand::register_on(cli::App& app) {
 Result<cli::ExitCode> CalibrateCommand::run(cli::Streams& streams, const cli::Args&) {
   BK_ASSIGN(const report::Format format, report::parse_format(flags_.format));
   if (!from_.empty()) return render_former(streams, format);
-  auto cells = only_.rfind(kFamilies, 0) == 0 ? bracket::family_cells() : bracket::calibration_cells();
+  auto cells = bracket::calibration_cells();
   cells.erase(std::remove_if(cells.begin(), cells.end(), [&](const auto& c) { return c.name.rfind(only_, 0) != 0; }),
               cells.end());
   if (cells.empty()) return fail(Errc::kUsage, "no cell's name begins so; without --only all are listed", only_);

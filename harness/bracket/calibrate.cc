@@ -176,21 +176,15 @@ std::vector<Bound> bounds_of(const CalibrationFigures& f) {
           {"power_aba_3_5", f.power_aba_3_5, 97, none},
           {"power_aba_1_5", f.power_aba_1_5, 70, none},
           {"power_abba12_3_5", f.power_abba12_3_5, 72, none},
-          {"power_abba12_3_5_significant", f.power_abba12_3_5_significant, 85, none}};
-}
-
-std::vector<Bound> family_bounds_of(const CalibrationFigures& f) {
-  const std::nullopt_t none = std::nullopt;
-  return {{"family_false_alarm_max", f.family_false_alarm_max, none, 5.5},
+          {"power_abba12_3_5_significant", f.power_abba12_3_5_significant, 85, none},
+          {"family_false_alarm_max", f.family_false_alarm_max, none, 5.5},
           {"peak_coverage_min", f.peak_coverage_min, 94, none},
           {"best_kept_min", f.best_kept_min, 94, none}};
 }
 
 std::vector<std::string> bounds_left(const CalibrationFigures& f, double slack) {
   std::vector<std::string> out;
-  std::vector<Bound> bounds = bounds_of(f);
-  for (Bound& b : family_bounds_of(f)) bounds.push_back(b);
-  for (const Bound& b : bounds) {
+  for (const Bound& b : bounds_of(f)) {
     if (!b.left(slack)) continue;
     const bool below = b.at_least && *b.value < *b.at_least;
     out.push_back(fmt::format("{} is {:.2f} %, {} {:g} %", b.name, *b.value, below ? "below" : "above",
@@ -201,17 +195,8 @@ std::vector<std::string> bounds_left(const CalibrationFigures& f, double slack) 
 
 Json to_json(const CalibrationFigures& f) {
   Json j = Json::object();
-  j.set("false_alarm_max", f.false_alarm_max).set("false_alarm_step_max", f.false_alarm_step_max);
-  j.set("false_alarm_step_aba_max", f.false_alarm_step_aba_max);
-  j.set("coverage_min", f.coverage_min).set("coverage_max", f.coverage_max);
-  j.set("power_aba_3_5", f.power_aba_3_5).set("power_aba_1_5", f.power_aba_1_5);
-  j.set("power_abba12_3_5", f.power_abba12_3_5);
-  j.set("power_abba12_3_5_significant", f.power_abba12_3_5_significant)
-      .set("ledger_rule_false_alarm", f.ledger_rule_false_alarm);
-  for (const Bound& b : family_bounds_of(f)) {
-    if (b.value) j.set(b.name, *b.value);
-  }
-  return j;
+  for (const Bound& b : bounds_of(f)) j.set(b.name, b.value);
+  return j.set("ledger_rule_false_alarm", f.ledger_rule_false_alarm);
 }
 
 }  // namespace bk::bracket

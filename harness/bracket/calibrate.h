@@ -60,9 +60,6 @@ struct Bound {
 /// Every figure that has a bound; `ledger_rule_false_alarm` is shown beside them and has none.
 [[nodiscard]] std::vector<Bound> bounds_of(const CalibrationFigures& figures);
 
-/// Those of matrices and sweeps.
-[[nodiscard]] std::vector<Bound> family_bounds_of(const CalibrationFigures& figures);
-
 /// Every bound that is left, one sentence each.
 [[nodiscard]] std::vector<std::string> bounds_left(const CalibrationFigures& figures, double slack);
 

@@ -161,11 +161,6 @@ std::vector<CalibrationCell> calibration_cells() {
   }
   add_power_cells(out);
   add_naive_cells(out);
-  return out;
-}
-
-std::vector<CalibrationCell> family_cells() {
-  std::vector<CalibrationCell> out;
   add_families(out);
   return out;
 }

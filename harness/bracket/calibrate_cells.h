@@ -32,10 +32,9 @@ struct CalibrationCell {
   Judge judge = Judge::kRule;
 };
 
-/// Every cell: designs × boot deviations × drift × what else may go wrong, the power cells, the naive rules.
+/// Every cell: designs × boot deviations × drift × what else may go wrong, the power cells, the naive rules, matrices
+/// and sweeps ("family/sweep5/sd1.0").
 [[nodiscard]] std::vector<CalibrationCell> calibration_cells();
-/// Matrices and sweeps, a table of their own: "family/sweep5/sd1.0".
-[[nodiscard]] std::vector<CalibrationCell> family_cells();
 
 inline constexpr const char* kPowerAba35 = "power/aba/3.5";
 inline constexpr const char* kPowerAba15 = "power/aba/1.5";

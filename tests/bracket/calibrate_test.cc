@@ -17,10 +17,8 @@ constexpr int kBrackets = 400;
 constexpr double kSlack = 3.5;
 
 CalibrationCell named(const std::string& name) {
-  for (const auto& cells : {calibration_cells(), family_cells()}) {
-    for (const CalibrationCell& cell : cells) {
-      if (cell.name == name) return cell;
-    }
+  for (const CalibrationCell& cell : calibration_cells()) {
+    if (cell.name == name) return cell;
   }
   FAIL("no cell " << name);
   return {};
@@ -130,13 +128,20 @@ TEST_CASE("the committed calibration is the page of the ledger's run, covers eve
 TEST_CASE("the page shows a figure beside its bound") {
   const auto result = parse_json(
       R"({"tool":"bracket calibrate","seed":"7","brackets_per_cell":100,"ledger_rule_false_alarm":45.5,"rows":[)"
-      R"({"cell":"naive/ledger_rule/sd1.0","purpose":"naive","significant_pct":45.5,"called_pct":null}]})");
+      R"({"cell":"naive/ledger_rule/sd1.0","purpose":"naive","significant_pct":45.5,"called_pct":null},)"
+      R"({"cell":"family/sweep5/sd1.0","purpose":"family","significant_pct":3.25,"best_kept_pct":99.5}]})");
   REQUIRE(result);
   const std::string page = bracket_tool::calibration_page(*result);
   CHECK(figure_of(page, "ledger_rule_false_alarm") == 45.5);
   CHECK_FALSE(figure_of(page, "false_alarm_max"));
   CHECK(page.find("| naive/ledger_rule/sd1.0 ") != std::string::npos);
   CHECK(page.find("at most 5.5") != std::string::npos);
+  const std::size_t families = page.find("## Matrices and sweeps");
+  REQUIRE(families != std::string::npos);
+  const std::size_t row = page.find("| family/sweep5/sd1.0 ", families);
+  REQUIRE(row != std::string::npos);
+  const auto cells = cells_of(std::string_view(page).substr(row, page.find('\n', row) - row));
+  CHECK(cells == std::vector<std::string>{"", "family/sweep5/sd1.0", "3.25", "-", "-", "-", "99.50", ""});
   CHECK(bracket_tool::calibration_in(result->dump(2))->dump() == result->dump());
   for (const char* text : {"", "{}", "[1]", "{\"table\":\"calibration\",\"result_json\":\"{}\"}\n"}) {
     CAPTURE(text);
