@@ -136,6 +136,9 @@ void NoteCommand::register_on(cli::App& app) {
 Result<cli::ExitCode> NoteCommand::run(cli::Streams& streams) {
   if (trim(text_).empty()) return fail(Errc::kUsage, "a note needs a text", "TEXT");
   if (trim(by_).empty()) return fail(Errc::kUsage, "a note needs the name of who writes it", "--by");
+  for (const std::string* text : {&text_, &by_}) {
+    if (!is_utf8(*text)) return fail(Errc::kUsage, "a note is UTF-8 text", "TEXT, --by");
+  }
   if (int{bracket_.has_value()} + int{profile_.has_value()} + int{axis_.has_value()} > 1) {
     return fail(Errc::kUsage, "a note is about one thing: give one of --bracket, --profile, --axis");
   }

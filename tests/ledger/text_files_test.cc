@@ -128,6 +128,8 @@ TEST_CASE("notes stay through rendering, and say what they are about") {
   }
   CHECK(run_ledger({"note", " ", "--by", "x", "--db", db}).code == 2);
   CHECK(run_ledger({"note", "x", "--by", " ", "--db", db}).code == 2);
+  CHECK(run_ledger({"note", "\xff", "--by", "x", "--db", db}).code == 2);
+  CHECK(run_ledger({"note", "x", "--by", "\xff", "--db", db}).code == 2);
   CHECK(run_ledger({"note", "x", "--by", "y", "--axis", "A", "--profile", "p", "--db", db}).code == 2);
   CHECK(run_ledger({"note", "x", "--by", "y", "--axis", "", "--db", db}).code == 2);
   CHECK(run_ledger({"note", "x", "--by", "y", "--bracket", "zzzz", "--db", db}).code == 2);

@@ -29,101 +29,92 @@ bracket::Plan plan_of() {
   return plan;
 }
 
-/// One bracket's rows; its assessment comes later, when its boots are history for the next.
-Status add_bracket(store::Importer& importer, const bracket::Plan& plan, int b, std::mt19937_64& random) {
-  const Nanos at = kBegin + b * kHour;
-  const std::string uid = name("brkt", b);
-  std::normal_distribution<double> normal;
-  BK_TRY(importer.add({"plan",
-                       {{"uid", name("plan", b)},
-                        {"config_hash", bracket::config_hash(plan)},
-                        {"plan_json", to_json(plan).dump()},
-                        {"created_wall_ns", whole(at)}},
-                       {}}));
-  BK_TRY(importer.add({"bracket",
-                       {{"uid", uid},
-                        {"plan", name("plan", b)},
-                        {"profile", "p"},
-                        {"profile_hash", "hash"},
-                        {"axis", plan.axis()},
-                        {"knob", "K"},
-                        {"base_value", "0"},
-                        {"cand_value", "1"},
-                        {"primary_metric", plan.metric},
-                        {"primary_cell", plan.cell},
-                        {"better", "higher"},
-                        {"created_wall_ns", whole(at)},
-                        {"ended_wall_ns", whole(at)},
-                        {"state", "done"},
-                        {"reason", ""},
-                        {"reopen_reason", ""},
-                        {"source", ""}},
-                       {}}));
-  for (int k = 0; k < 3; ++k) {
-    const int n = 3 * b + k;
-    const double boot_sd = 0.01 * normal(random);
-    BK_TRY(importer.add({"boot",
-                         {{"uid", name("boot", n)},
-                          {"bracket", uid},
-                          {"host", Cell()},
-                          {"position", whole(k)},
-                          {"attempt", whole(0)},
-                          {"arm", k % 2 == 0 ? "base" : "cand"},
-                          {"profile", "p"},
-                          {"profile_hash", "hash"},
-                          {"endpoint", ""},
-                          {"model", "m"},
-                          {"engine", "e"},
-                          {"engine_version", "1"},
-                          {"image_digest", ""},
-                          {"log_path", ""},
-                          {"started_wall_ns", whole(at + k)},
-                          {"ended_wall_ns", whole(at + k)},
-                          {"state", "done"},
-                          {"reason", ""}},
-                         {}}));
-    BK_TRY(importer.add({"leg",
-                         {{"uid", name("legs", n)},
-                          {"run", Cell()},
-                          {"boot", name("boot", n)},
-                          {"name", "decode"},
-                          {"endpoint", ""},
-                          {"model", ""},
-                          {"started_wall_ns", whole(at)},
-                          {"ended_wall_ns", whole(at)},
-                          {"state", "done"},
-                          {"reason", ""}},
-                         {}}));
-    for (int s = 0; s < 6; ++s) {
-      const double value = 60 * (1 + boot_sd + 0.005 * normal(random));
-      store::TravelRow row{"sample",
-                           {{"uid", name("smpl", 6 * n + s)},
-                            {"leg", name("legs", n)},
-                            {"cell", plan.cell},
-                            {"concurrency", whole(1)},
-                            {"position", whole(s)},
-                            {"warmup", whole(0)},
-                            {"ok", whole(1)},
-                            {"started_ns", whole(1)},
-                            {"ended_ns", whole(2)},
-                            {"started_wall_ns", whole(at)},
-                            {"accept_raw", 0.3 + 0.02 * normal(random)},
-                            {"accept_reason", ""}},
-                           {}};
-      row.parts.push_back({"sample_metric", {{"name", plan.metric}, {"value", value}}, {}});
-      BK_TRY(importer.add(row));
-    }
+/// Rows of one bracket after the other; assessments come later, when a bracket's boots are history for the next.
+class Generator {
+ public:
+  explicit Generator(store::Importer& importer) : importer_(importer) {}
+
+  Status bracket(const bracket::Plan& plan, int b) {
+    const Cell at = whole(kBegin + b * kHour);
+    const std::string uid = name("brkt", b);
+    BK_TRY(importer_.add({"plan",
+                          {{"uid", name("plan", b)},
+                           {"config_hash", bracket::config_hash(plan)},
+                           {"plan_json", to_json(plan).dump()},
+                           {"created_wall_ns", at}},
+                          {}}));
+    store::TravelRow row{"bracket", {{"uid", uid}, {"plan", name("plan", b)}, {"created_wall_ns", at}}, {}};
+    const std::pair<const char*, std::string> texts[] = {
+        {"profile", "p"},           {"profile_hash", "hash"}, {"axis", plan.axis()}, {"knob", "K"},
+        {"base_value", "0"},        {"cand_value", "1"},      {"better", "higher"},  {"primary_metric", plan.metric},
+        {"state", "done"},          {"reason", ""},           {"reopen_reason", ""}, {"source", ""},
+        {"primary_cell", plan.cell}};
+    for (const auto& [column, text] : texts) row.columns.emplace_back(column, text);
+    BK_TRY(importer_.add(row));
+    for (int k = 0; k < 3; ++k) BK_TRY(boot(plan, uid, 3 * b + k, k, at));
+    return {};
   }
-  return {};
-}
+
+ private:
+  Status boot(const bracket::Plan& plan, const std::string& bracket, int n, int position, const Cell& at) {
+    store::TravelRow row{"boot", {{"uid", name("boot", n)}, {"bracket", bracket}, {"host", Cell()}}, {}};
+    const std::pair<const char*, std::string> texts[] = {{"arm", position % 2 == 0 ? "base" : "cand"},
+                                                         {"profile", "p"},
+                                                         {"profile_hash", "hash"},
+                                                         {"endpoint", ""},
+                                                         {"model", "m"},
+                                                         {"engine", "e"},
+                                                         {"engine_version", "1"},
+                                                         {"image_digest", ""},
+                                                         {"log_path", ""},
+                                                         {"state", "done"},
+                                                         {"reason", ""}};
+    for (const auto& [column, text] : texts) row.columns.emplace_back(column, text);
+    row.columns.insert(
+        row.columns.end(),
+        {{"position", whole(position)}, {"attempt", whole(0)}, {"started_wall_ns", at}, {"ended_wall_ns", at}});
+    BK_TRY(importer_.add(row));
+    const std::string leg = name("legs", n);
+    row = {"leg", {{"uid", leg}, {"run", Cell()}, {"boot", name("boot", n)}, {"started_wall_ns", at}}, {}};
+    for (const char* column : {"name", "endpoint", "model", "reason"}) row.columns.emplace_back(column, "");
+    row.columns.emplace_back("state", "done");
+    BK_TRY(importer_.add(row));
+    const double level = 60 * (1 + 0.01 * normal_(random_));
+    for (int s = 0; s < 6; ++s) BK_TRY(sample(plan, leg, 6 * n + s, level * (1 + 0.005 * normal_(random_)), at));
+    return {};
+  }
+
+  Status sample(const bracket::Plan& plan, const std::string& leg, int n, double value, const Cell& at) {
+    store::TravelRow row{"sample",
+                         {{"uid", name("smpl", n)},
+                          {"leg", leg},
+                          {"cell", plan.cell},
+                          {"concurrency", whole(1)},
+                          {"position", whole(n)},
+                          {"warmup", whole(0)},
+                          {"ok", whole(1)},
+                          {"started_ns", whole(1)},
+                          {"ended_ns", whole(2)},
+                          {"started_wall_ns", at},
+                          {"accept_raw", 0.3 + 0.02 * normal_(random_)},
+                          {"accept_reason", ""}},
+                         {}};
+    row.parts.push_back({"sample_metric", {{"name", plan.metric}, {"value", value}}, {}});
+    return importer_.add(row);
+  }
+
+  store::Importer& importer_;
+  std::mt19937_64 random_{1};
+  std::normal_distribution<double> normal_;
+};
 
 Status make(const std::string& path, int brackets) {
   BK_ASSIGN(store::Database database, store::Database::open(path));
   const bracket::Plan plan = plan_of();
   {
     BK_ASSIGN(store::Importer importer, store::Importer::begin(database));
-    std::mt19937_64 random(1);
-    for (int b = 0; b < brackets; ++b) BK_TRY(add_bracket(importer, plan, b, random));
+    Generator generator(importer);
+    for (int b = 0; b < brackets; ++b) BK_TRY(generator.bracket(plan, b));
     BK_TRY(importer.finish());
   }
   BK_ASSIGN(const auto all, database.list_brackets_briefly());
