@@ -106,6 +106,9 @@ void print_view(std::ostream& out, const bracket::View& view) {
   print_line(out, "differs", fmt::format("{}: base {}, candidate {}", b.knob, b.base_value, b.cand_value));
   print_line(out, "engine", engine_text(view));
   if (view.plan) print_line(out, "plan", fmt::format("{} boots; {}", view.plan->order.size(), plan_text(*view.plan)));
+  if (!view.plan && b.plan_id) {
+    print_line(out, "plan", "not shown: it is not what its hash says, the database was edited");
+  }
   if (!view.proofs.empty()) print_line(out, "proofs", proofs_text(view));
   if (!view.family_uid.empty()) {
     print_line(out, "part of",

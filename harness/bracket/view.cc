@@ -81,7 +81,12 @@ Result<View> load_view(store::Database& database, const std::string& uid_or_pref
   BK_ASSIGN(view.summary, database.bracket(uid_or_prefix));
   const store::BracketRow& bracket = view.summary.bracket;
   if (bracket.plan_id) {
-    BK_ASSIGN(view.plan, stored_plan(database, bracket));
+    auto plan = stored_plan(database, bracket);
+    if (plan) {
+      view.plan = std::move(*plan);
+    } else if (plan.error().code != Errc::kMismatch) {
+      return fail(plan.error());
+    }
   }
   if (bracket.family_id) {
     BK_ASSIGN(view.family_uid, database.bracket_uid(*bracket.family_id));

@@ -22,7 +22,7 @@ struct BootView {
 /// Everything that one screen about a bracket shows.
 struct View {
   store::BracketSummary summary;
-  std::optional<Plan> plan;     ///< nothing for imported brackets
+  std::optional<Plan> plan;     ///< nothing for imported brackets and where the stored one is not what its hash says
   std::string family_uid;       ///< of the matrix or sweep that it is a comparison of; empty: of none
   std::vector<BootView> boots;  ///< every attempt, in the order they ran
   std::vector<store::ProofRow> proofs;

@@ -9,6 +9,7 @@
 #include "bracket/assess_bracket.h"
 #include "bracket/execute.h"
 #include "bracket/reassess.h"
+#include "bracket/view.h"
 
 using namespace bk;
 using namespace bk::bracket;
@@ -292,4 +293,16 @@ TEST_CASE("ledger reassess: one line a bracket, 1 when a signed one changed, and
   const std::string file = TempDir().path() / "absent.md";
   CHECK(db.ledger({"check", file}).err.find("was signed when it was assessed same, which is better now") !=
         std::string::npos);
+}
+
+TEST_CASE("a bracket whose stored plan was edited is shown all the same, without the plan", "[bracket]") {
+  Judged db;
+  db.judge();
+  db.edit("UPDATE plan SET plan_json = replace(plan_json, '\"alpha\":0.05', '\"alpha\":0.5')");
+  const std::string uid = db.database().bracket_by_id(db.bracket()).value().bracket.uid;
+  const auto view = load_view(db.database(), uid);
+  REQUIRE(view);
+  CHECK_FALSE(view->plan);
+  CHECK(view->boots.size() == 5);
+  CHECK(view->assessment["state"].as_string() == "better");
 }
