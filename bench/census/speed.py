@@ -142,6 +142,10 @@ def main():
             wall, cpu, peak = (statistics.median(run[i] for run in found) for i in range(3))
             print(f"{name:14} {wall:8.2f} {size / wall / 1e6:6.0f} {cpu:8.2f} {size / cpu / 1e6:6.0f} {peak:7.0f} "
                   f"{figures(name, found[0][3])}".rstrip())
+        ours, theirs = ([run[0] for run in runs[name] if run] for name in ("census, gzip", "igzip -dc"))
+        if ours and theirs:
+            print(f"\ncensus, gzip, takes {statistics.median(ours) / statistics.median(theirs):.2f} times as long as "
+                  f"igzip -dc: {min(ours):.3f} to {max(ours):.3f} s beside {min(theirs):.3f} to {max(theirs):.3f} s")
 
 
 if __name__ == "__main__":
