@@ -35,7 +35,8 @@ struct Bench {
 
 /// A sample's metric, or nothing.
 [[nodiscard]] std::optional<double> metric_of(const load::Sample& sample, const std::string& name);
-/// What people should know of a sample: its failure, why its metric is missing, a biased decode rate, the client's marks.
+/// What people should know of a sample: its failure, why its metric is missing, a biased decode rate, the client's
+/// marks.
 [[nodiscard]] std::string note_of(const load::Sample& sample, const std::string& metric);
 
 /// "2K,32000" -> {2048, 32000}. kUsage naming `flag` for anything that is no whole number, with or without a K.

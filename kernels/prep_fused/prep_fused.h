@@ -26,8 +26,8 @@ struct BkPrepGroup {
 };
 
 /// A decode step's input preparation in one launch. Up to 8 KB of words travel with it; more, and those of a call that
-/// is captured in a graph, are copied first, in one copy from pinned host memory. Pointers may change from step to step;
-/// they are read at every call.
+/// is captured in a graph, are copied first, in one copy from pinned host memory. Pointers may change from step to
+/// step; they are read at every call.
 struct BkPrep {
   const void* staging;  ///< Host memory with the words of pack_step(); must stay as it is until the copy is done.
   void* packed;         ///< Device memory for it.
