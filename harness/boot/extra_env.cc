@@ -11,7 +11,7 @@ namespace bk::boot {
 namespace {
 
 Status check_value(const std::string& name, const std::string& value, const std::string& where) {
-  if (std::any_of(value.begin(), value.end(), [](char c) { return c >= 0 && c < ' '; })) {
+  if (std::any_of(value.begin(), value.end(), [](unsigned char c) { return c < ' '; })) {
     return fail(Errc::kUsage, fmt::format("the value of {} in EXTRA_ENV holds a control character", name), where);
   }
   static const std::regex kNextEntry(",[A-Za-z_][A-Za-z0-9_]*=");
