@@ -10,15 +10,13 @@
 #include "base/text.h"
 #include "bracket/assess_bracket.h"
 #include "bracket/execute.h"
-#include "store/exchange.h"
+#include "ledger_rows.h"
 
 namespace bk::ledger_perf {
 namespace {
 
 using store::Cell;
 
-std::string name(const char* kind, int n) { return fmt::format("{}{:022}", kind, n); }
-Cell whole(std::int64_t n) { return n; }
 constexpr Nanos kBegin = 1'700'000'000LL * kSecond, kHour = 3600 * kSecond;
 
 bracket::Plan plan_of() {
@@ -75,31 +73,15 @@ class Generator {
         {{"position", whole(position)}, {"attempt", whole(0)}, {"started_wall_ns", at}, {"ended_wall_ns", at}});
     BK_TRY(importer_.add(row));
     const std::string leg = name("legs", n);
-    row = {"leg", {{"uid", leg}, {"run", Cell()}, {"boot", name("boot", n)}, {"started_wall_ns", at}}, {}};
-    for (const char* column : {"name", "endpoint", "model", "reason"}) row.columns.emplace_back(column, "");
-    row.columns.emplace_back("state", "done");
-    BK_TRY(importer_.add(row));
+    BK_TRY(importer_.add(leg_row(leg, name("boot", n), "", at)));
     const double level = 60 * (1 + 0.01 * normal_(random_));
     for (int s = 0; s < 6; ++s) BK_TRY(sample(plan, leg, 6 * n + s, level * (1 + 0.005 * normal_(random_)), at));
     return {};
   }
 
   Status sample(const bracket::Plan& plan, const std::string& leg, int n, double value, const Cell& at) {
-    store::TravelRow row{"sample",
-                         {{"uid", name("smpl", n)},
-                          {"leg", leg},
-                          {"cell", plan.cell},
-                          {"concurrency", whole(1)},
-                          {"position", whole(n)},
-                          {"warmup", whole(0)},
-                          {"ok", whole(1)},
-                          {"started_ns", whole(1)},
-                          {"ended_ns", whole(2)},
-                          {"started_wall_ns", at},
-                          {"accept_raw", 0.3 + 0.02 * normal_(random_)},
-                          {"accept_reason", ""}},
-                         {}};
-    row.parts.push_back({"sample_metric", {{"name", plan.metric}, {"value", value}}, {}});
+    store::TravelRow row = sample_row(n, leg, plan.cell, n, 0.3 + 0.02 * normal_(random_), at);
+    add_metric(row, plan.metric, value);
     return importer_.add(row);
   }
 

@@ -9,7 +9,7 @@
 
 #include "base/process.h"
 #include "base/text.h"
-#include "store/exchange.h"
+#include "ledger_rows.h"
 
 namespace bk::ledger_perf {
 namespace {
@@ -21,9 +21,6 @@ constexpr std::array<const char*, 6> kMetrics = {"decode_tok_s", "round_tok_s", 
 
 using store::Cell;
 using store::TravelRow;
-
-std::string name(const char* kind, int n) { return fmt::format("{}{:022}", kind, n); }
-Cell whole(std::int64_t n) { return n; }
 
 /// Rows as long as real ones: knobs and details of the length that a bracket of the embedded engine leaves.
 class Generator {
@@ -118,18 +115,7 @@ class Generator {
                             {}}));
     }
     const std::string leg = name("legs", n);
-    BK_TRY(importer_.add({"leg",
-                          {{"uid", leg},
-                           {"run", Cell()},
-                           {"boot", uid},
-                           {"name", "decode"},
-                           {"endpoint", ""},
-                           {"model", ""},
-                           {"started_wall_ns", wall(b)},
-                           {"ended_wall_ns", wall(b)},
-                           {"state", "done"},
-                           {"reason", ""}},
-                          {}}));
+    BK_TRY(importer_.add(leg_row(leg, uid, "decode", wall(b))));
     for (int s = 0; s < samples_ / kBoots; ++s) BK_TRY(sample(n, s, leg, wall(b)));
     return importer_.add({"gate",
                           {{"uid", name("gate", n)},
@@ -144,23 +130,9 @@ class Generator {
   }
 
   Status sample(int boot, int s, const std::string& leg, const Cell& wall) {
-    TravelRow row{"sample",
-                  {{"uid", name("smpl", boot * 1000 + s)},
-                   {"leg", leg},
-                   {"cell", kCells[s % kCells.size()]},
-                   {"concurrency", whole(1)},
-                   {"position", whole(s)},
-                   {"warmup", whole(0)},
-                   {"ok", whole(1)},
-                   {"started_ns", whole(1)},
-                   {"ended_ns", whole(2)},
-                   {"started_wall_ns", wall},
-                   {"accept_raw", 0.3 + 0.02 * normal_(random_)},
-                   {"accept_reason", ""}},
-                  {}};
-    for (const char* metric : kMetrics) {
-      row.parts.push_back({"sample_metric", {{"name", metric}, {"value", 60 + normal_(random_)}}, {}});
-    }
+    const double acceptance = 0.3 + 0.02 * normal_(random_);
+    TravelRow row = sample_row(boot * 1000 + s, leg, kCells[s % kCells.size()], s, acceptance, wall);
+    for (const char* metric : kMetrics) add_metric(row, metric, 60 + normal_(random_));
     return importer_.add(row);
   }
 
