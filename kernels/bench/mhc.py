@@ -106,6 +106,6 @@ def bench(lib, table, rate, check, compiled):
                                                              (left, p[1], scale, base, None, next_post, next_comb, layer_in,
                                                               workspace)) for p in pairs])
         moved = t * h * 2 * (4 + 1 + 4 + 1 + 4) + 24 * 4 * h * 4
-        table.add(f"mhc pre + post T={t}, two launches", ours, peers, moved, rate, goal)
+        table.add(f"mhc pre + post T={t}, {'two' if t <= 16 else 'three'} launches", ours, peers, moved, rate, goal)
         if t <= 16:
             table.add(f"mhc post + the next pre T={t}, one launch", fused, peers, moved - t * h * 8, rate, goal)

@@ -46,6 +46,13 @@ __device__ inline void mma_bf16(float (&c)[4], std::uint32_t a0, std::uint32_t a
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
+/// The sum over the warp's lanes, in an order that never changes.
+__device__ inline float warp_sum(float value) {
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
+  return value;
+}
+
 __device__ inline float bf16_low(std::uint32_t pair) { return __uint_as_float(pair << 16); }
 __device__ inline float bf16_high(std::uint32_t pair) { return __uint_as_float(pair & 0xffff0000u); }
 

@@ -40,9 +40,7 @@ __device__ inline float dot8(const uint4& a, const uint4& b) {
     sum = fmaf(bf16_low(left[i]), bf16_low(right[i]), sum);
     sum = fmaf(bf16_high(left[i]), bf16_high(right[i]), sum);
   }
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
-  return sum;
+  return warp_sum(sum);
 }
 
 template <class T>

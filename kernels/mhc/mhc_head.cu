@@ -12,12 +12,6 @@ constexpr int kColumns = kThreads * 8;
 constexpr int kSums = kStreams + 1;  // projections, then the sum of squares
 constexpr int kOneToken = 256;       // up to this many tokens a block has one
 
-__device__ inline float warp_total(float value) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
-  return value;
-}
-
 template <int kTokens>
 __global__ __launch_bounds__(kThreads) void mhc_head_kernel(const __grid_constant__ BkMhcHead job) {
   __shared__ float parts[kTokens][kSums][kWarps];
@@ -54,7 +48,7 @@ __global__ __launch_bounds__(kThreads) void mhc_head_kernel(const __grid_constan
   for (int token = 0; token < kTokens; ++token) {
 #pragma unroll
     for (int s = 0; s < kSums; ++s) {
-      const float total = warp_total(sum[token][s]);
+      const float total = warp_sum(sum[token][s]);
       if (threadIdx.x % 32 == 0) parts[token][s][threadIdx.x / 32] = total;
     }
   }

@@ -139,7 +139,7 @@ __device__ inline float even_out(const float (&input)[8], int h) {
   float mine = 0;
 #pragma unroll
   for (int i = 0; i < 8; ++i) mine = fmaf(input[i], input[i], mine);
-  mine = sum_of_lanes(mine);
+  mine = warp_sum(mine);
   if (threadIdx.x % 32 == 0) power[threadIdx.x / 32] = mine;
   __syncthreads();
   float total = 0;
@@ -190,12 +190,7 @@ __device__ inline void mix_token(const BkMhcPre& job, int token, int shares) {
   uint4 out = narrow8(input);
   if (job.norm != nullptr) {
     const float even = even_out(input, job.h);
-    float f[8], w[8];
-    widen8(out, f);
-    widen8(load_cached(static_cast<const __nv_bfloat16*>(job.norm) + column), w);
-#pragma unroll
-    for (int i = 0; i < 8; ++i) f[i] = f[i] * even * w[i];
-    out = narrow8(f);
+    out = normed8(out, even, static_cast<const __nv_bfloat16*>(job.norm) + column);
   }
   *reinterpret_cast<uint4*>(static_cast<__nv_bfloat16*>(job.layer_in) + std::int64_t{token} * job.h + column) = out;
 }

@@ -143,7 +143,7 @@ __device__ inline void small_store(const BkMhcPre& job, float (&input)[kMaxChunk
 #pragma unroll
       for (int i = 0; i < 8; ++i) power = fmaf(input[c][i], input[c][i], power);
     }
-    power = sum_of_lanes(power);
+    power = warp_sum(power);
     if (threadIdx.x % 32 == 0) scratch.power[threadIdx.x / 32] = power;
     __syncthreads();
     power = 0;
@@ -156,14 +156,7 @@ __device__ inline void small_store(const BkMhcPre& job, float (&input)[kMaxChunk
     const int chunk = threadIdx.x + c * 32 * kSmallWarps;
     if (threadIdx.x >= 32 * kSmallWarps || chunk >= chunks) continue;
     uint4 out = narrow8(input[c]);
-    if (job.norm != nullptr) {
-      float f[8], w[8];
-      widen8(out, f);
-      widen8(load_cached(static_cast<const __nv_bfloat16*>(job.norm) + chunk * 8), w);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) f[i] = f[i] * even * w[i];
-      out = narrow8(f);
-    }
+    if (job.norm != nullptr) out = normed8(out, even, static_cast<const __nv_bfloat16*>(job.norm) + chunk * 8);
     *reinterpret_cast<uint4*>(static_cast<__nv_bfloat16*>(job.layer_in) + std::int64_t{token} * job.h + chunk * 8) =
         out;
   }
@@ -196,7 +189,7 @@ __device__ inline void small_finisher(const BkMhcPre& job, const BkMhcPost& befo
 #pragma unroll
     for (int j = 0; j < kStreams; ++j) squares = squares8(own[c][j], squares);
   }
-  squares = sum_of_lanes(squares);
+  squares = warp_sum(squares);
   if (lane == 0) scratch.squares[warp] = squares;
   if (threadIdx.x < kSumGroups * kMixes) {
     const int group = threadIdx.x / kMixes;

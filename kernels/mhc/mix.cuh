@@ -66,18 +66,22 @@ __device__ inline uint4 narrow8(const float (&f)[8]) {
   return make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
 }
 
+/// A rounded layer input, evened out by `even` and weighed by `norm`, 8 bf16 each.
+__device__ inline uint4 normed8(const uint4& rounded, float even, const __nv_bfloat16* norm) {
+  float f[8], w[8];
+  widen8(rounded, f);
+  widen8(load_cached(norm), w);
+#pragma unroll
+  for (int i = 0; i < 8; ++i) f[i] = f[i] * even * w[i];
+  return narrow8(f);
+}
+
 __device__ inline float squares8(const uint4& v, float sum) {
   float f[8];
   widen8(v, f);
 #pragma unroll
   for (int i = 0; i < 8; ++i) sum = fmaf(f[i], f[i], sum);
   return sum;
-}
-
-__device__ inline float sum_of_lanes(float value) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
-  return value;
 }
 
 __device__ inline float inverse_of(float value) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "common/device.cuh"
 #include "moe_gate/moe_gate.h"
 
 namespace bk::kernels {
@@ -30,12 +31,6 @@ __device__ inline std::uint32_t choice_key(float value) {
   if (value != value) return 1;
   const std::uint32_t bits = __float_as_uint(value + 0.0f);
   return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
-}
-
-__device__ inline float warp_sum(float value) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
-  return value;
 }
 
 /// Softmax over the block's experts; a thread without one passes -inf.
