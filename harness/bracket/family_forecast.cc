@@ -20,6 +20,7 @@ void fill(FamilyForecast& out, const Family& family) {
     const auto design = stats::design_of(variants, question.contrast, out.noise.sd, out.noise.df, rules);
     if (design) {
       line.resolves = stats::resolution(*design, rules);
+      if (!line.resolves) line.reason = "too_few_degrees_of_freedom";
     } else {
       line.reason = "no_degrees_of_freedom";
     }

@@ -18,6 +18,7 @@ PlanLine line_of(const std::vector<stats::Arm>& order, const BootNoise& noise, c
   const auto design = stats::design_of(order, noise.sd, noise.df, rules);
   if (design) {
     line.resolves = stats::resolution(*design, rules);
+    if (!line.resolves) line.reason = "too_few_degrees_of_freedom";
   } else {
     line.reason = line.boots < 3 ? "arm_not_told_from_drift" : "no_degrees_of_freedom";
   }

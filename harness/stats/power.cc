@@ -9,13 +9,37 @@
 namespace bk::stats {
 namespace {
 
+/// With fewer degrees of freedom, quantile and estimate leave the range of numbers, and nothing is ever called.
+constexpr double kLeastDf = 0.05;
+
 double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
 
-/// Density of an estimated deviation in units of the true one: the root of chi-square over its degrees of freedom.
-double deviation_density(double s, double df) {
-  if (s <= 0) return 0;
-  return std::exp(std::log(2.0) + 0.5 * df * std::log(0.5 * df) - std::lgamma(0.5 * df) + (df - 1) * std::log(s) -
-                  0.5 * df * s * s);
+/// One value that an estimated deviation may take, in units of the true one, and the share of estimates near it.
+struct Deviation {
+  double size = 0, share = 0;
+};
+
+/// The distribution of an estimated deviation, the root of chi-square over its degrees of freedom, in steps. Few degrees
+/// of freedom pile it up at zero and many make it narrow, so the steps are equal in a power of it that has no pole, and
+/// lie where the estimate can be; the shares are made to sum to one.
+std::vector<Deviation> deviations(double df) {
+  constexpr int kSteps = 400;
+  const double power = std::max(1.0, 2 / df);
+  const double reach = 6 / std::sqrt(df);
+  const double from = std::pow(std::max(0.0, 1 - reach), 1 / power), to = std::pow(1 + reach, 1 / power);
+  std::vector<Deviation> steps;
+  std::vector<double> logs;
+  for (int i = 0; i < kSteps; ++i) {
+    const double v = from + (i + 0.5) * (to - from) / kSteps, log_size = power * std::log(v);
+    const double size = std::exp(log_size);
+    logs.push_back(df * log_size - std::log(v) - 0.5 * df * size * size);
+    steps.push_back({size, 0});
+  }
+  const double most = *std::max_element(logs.begin(), logs.end());
+  double sum = 0;
+  for (int i = 0; i < kSteps; ++i) sum += steps[i].share = std::exp(logs[i] - most);
+  for (Deviation& step : steps) step.share /= sum;
+  return steps;
 }
 
 }  // namespace
@@ -42,26 +66,24 @@ std::optional<Design> design_of(const std::vector<int>& variants, const Contrast
 }
 
 double chance_to_call(double effect, const Design& design, const Rules& rules) {
-  constexpr int kSteps = 400;
   const double se = design.boot_sd * std::sqrt(design.unscaled_variance);
   const double size = std::fabs(effect), band = std::log1p(rules.band);
   if (!(se > 0)) return size > band ? 1 : 0;
+  if (design.df < kLeastDf) return 0;
   const double half = t_quantile(1 - rules.alpha / 2, design.df);
   // At equal acceptance a share of alpha is spent on the question whether acceptance moved.
   const double least = t_quantile(1 - (1 - kAcceptanceShare) * rules.alpha / 2, design.df);
-  const double widest = 1 + 6 / std::sqrt(design.df), step = widest / kSteps;
   double chance = 0;
-  for (int i = 0; i < kSteps; ++i) {
-    const double s = (i + 0.5) * step;
-    const double needed = std::max(half * s * se + band, least * s * se);
-    chance += step * deviation_density(s, design.df) * normal_cdf((size - needed) / se);
+  for (const Deviation& s : deviations(design.df)) {
+    const double needed = std::max(half * s.size * se + band, least * s.size * se);
+    chance += s.share * normal_cdf((size - needed) / se);
   }
-  return std::min(1.0, chance);
+  return chance;
 }
 
-double resolution(const Design& design, const Rules& rules) {
-  double low = std::log1p(rules.band), high = low + design.boot_sd * std::sqrt(design.unscaled_variance);
-  while (chance_to_call(high, design, rules) < kPower) high = low + 2 * (high - low);
+std::optional<double> resolution(const Design& design, const Rules& rules) {
+  double low = std::log1p(rules.band), high = kLargestEffect;
+  if (chance_to_call(high, design, rules) < kPower) return std::nullopt;
   for (int i = 0; i < 60; ++i) {
     const double middle = 0.5 * (low + high);
     (chance_to_call(middle, design, rules) < kPower ? low : high) = middle;

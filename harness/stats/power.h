@@ -30,7 +30,11 @@ struct Design {
 /// @param effect  log scale, either sign.
 [[nodiscard]] double chance_to_call(double effect, const Design& design, const Rules& rules);
 
-/// The smallest effect (log scale, positive) that is called with kPower.
-[[nodiscard]] double resolution(const Design& design, const Rules& rules);
+/// A factor of a million, on the log scale: whoever could not call that calls nothing.
+inline constexpr double kLargestEffect = 13.8155;
+
+/// The smallest effect (log scale, positive) that is called with kPower. Nothing when the degrees of freedom are too few
+/// (a fraction of one, as history of little weight leaves them) to call even kLargestEffect.
+[[nodiscard]] std::optional<double> resolution(const Design& design, const Rules& rules);
 
 }  // namespace bk::stats

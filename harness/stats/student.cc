@@ -60,14 +60,23 @@ double first_guess(double tail, double df) {
   return z + (z3 + z) / (4 * df) + (5 * z3 * z * z + 16 * z3 + 3 * z) / (96 * df * df);
 }
 
-/// The t >= 0 whose upper tail is `tail` (in (0, 0.5)): Newton's steps kept inside a bracket.
+/// The t >= 0 whose upper tail is `tail` (in (0, 0.5)): Newton's steps kept inside a bracket. At a fraction of a degree
+/// of freedom t has tens of digits, so a wide bracket is halved by its exponents, and what is beyond kMost is cut off.
 double t_of_upper(double tail, double df) {
-  double low = 0, high = HUGE_VAL, t = std::max(first_guess(tail, df), 1e-9);
+  constexpr double kMost = 1e150;  // its square is still a number
+  double low = 0, high = HUGE_VAL, t = std::clamp(first_guess(tail, df), 1e-9, kMost);
   for (int step = 0; step < 200; ++step) {
     const double excess = t_upper(t, df) - tail;
     (excess > 0 ? low : high) = t;
+    if (low == kMost) return kMost;
     double next = t + excess / t_density(t, df);
-    if (!(next > low && next < high)) next = std::isinf(high) ? 2 * t : 0.5 * (low + high);
+    if (!(next > low && next < std::min(high, kMost))) {
+      if (std::isinf(high)) {
+        next = std::min(std::max(2 * t, t * t), kMost);
+      } else {
+        next = low > 0 && high > 4 * low ? std::sqrt(low) * std::sqrt(high) : 0.5 * (low + high);
+      }
+    }
     if (std::fabs(next - t) <= 1e-13 * next) return next;
     t = next;
   }

@@ -31,7 +31,9 @@ TEST_CASE("what a plan promises to resolve is what simulated brackets resolve, w
     const double more_df = row.history_boots > 0 ? row.history_boots - 2 : 0;
     const auto design = stats::design_of(arms_of(row.order), std::sqrt(known.raw->variance), more_df, stats::Rules{});
     REQUIRE(design);
-    const double promised = stats::resolution(*design, stats::Rules{});
+    const auto resolved = stats::resolution(*design, stats::Rules{});
+    REQUIRE(resolved);
+    const double promised = *resolved;
     constexpr int kBrackets = 1500;
     cell.world.effect = 0.9 * promised;
     CHECK(run_cell(cell, kBrackets, 1).better_pct() < 80);
