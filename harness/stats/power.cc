@@ -19,9 +19,9 @@ struct Deviation {
   double size = 0, share = 0;
 };
 
-/// The distribution of an estimated deviation, the root of chi-square over its degrees of freedom, in steps. Few degrees
-/// of freedom pile it up at zero and many make it narrow, so the steps are equal in a power of it that has no pole, and
-/// lie where the estimate can be; the shares are made to sum to one.
+/// The distribution of an estimated deviation, the root of chi-square over its degrees of freedom, in steps. Few
+/// degrees of freedom pile it up at zero and many make it narrow, so the steps are equal in a power of it that has no
+/// pole, and lie where the estimate can be; the shares are made to sum to one.
 std::vector<Deviation> deviations(double df) {
   constexpr int kSteps = 400;
   const double power = std::max(1.0, 2 / df);
