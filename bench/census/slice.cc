@@ -18,6 +18,7 @@ namespace {
 struct SliceEvent {
   std::string json;
   std::string ph, pid, tid;  ///< pid and tid as JSON
+  std::string arrow;         ///< what the two ends of an arrow share; empty for everything else
   Span span;
 };
 
@@ -31,7 +32,32 @@ bool is_metadata(std::string_view json) {
   return json.find("\"ph\": \"M\"") != std::string_view::npos || json.find("\"ph\":\"M\"") != std::string_view::npos;
 }
 
+/// A span about the whole step, such as the profiler's own over the whole capture: a viewer that opens on it shows the
+/// step as a hair.
+bool encloses(const Span& span, const trace::Step& step) {
+  return span.begin_ns < step.begin_ns && span.end_ns > step.end_ns;
+}
+
 Json parsed(std::string_view json) { return parse_json(json).value_or(Json()); }
+
+SliceEvent slice_event(std::string_view text, const Span& span) {
+  const Json json = parsed(text);
+  SliceEvent event{
+      std::string(text), json["ph"].as_string().value_or(""), json["pid"].dump(), json["tid"].dump(), {}, span};
+  if (event.ph == "s" || event.ph == "f") event.arrow = json["cat"].dump() + json["id"].dump();
+  return event;
+}
+
+/// Leaves out arrows of which one end is not in the slice: viewers count those as damage.
+void keep_whole_arrows(std::vector<SliceEvent>& events) {
+  std::set<std::string> from, to;
+  for (const SliceEvent& event : events) {
+    if (!event.arrow.empty()) (event.ph == "s" ? from : to).insert(event.arrow);
+  }
+  std::erase_if(events, [&](const SliceEvent& event) {
+    return !event.arrow.empty() && !(from.contains(event.arrow) && to.contains(event.arrow));
+  });
+}
 
 /// Viewers leave out an event that begins within another one of its track and outlasts it, as a kernel does that is
 /// launched before the one before it has ended. Such events, and the arrows to them, get a track of their own.
@@ -65,7 +91,7 @@ void give_lanes(std::vector<SliceEvent>& events) {
     Json json, args;
     args.set("name", name);
     json.set("ph", "M").set("name", "thread_name").set("pid", parsed(pid)).set("tid", name).set("args", args);
-    events.push_back({json.dump(), "M", pid, tid, {}});
+    events.push_back({json.dump(), "M", pid, tid, {}, {}});
   }
 }
 
@@ -83,11 +109,10 @@ Status write_slice(const std::string& path, trace::ReadOptions options, const tr
     if (!*more) break;
     const Span span{event.ts_ns, event.ts_ns + event.dur_ns};
     const bool inside = span.begin_ns < step.end_ns && span.end_ns >= step.begin_ns;
-    if (!inside && !is_metadata(event.json)) continue;
-    const Json json = parsed(event.json);
-    events.push_back(
-        {std::string(event.json), json["ph"].as_string().value_or(""), json["pid"].dump(), json["tid"].dump(), span});
+    if ((!inside || encloses(span, step)) && !is_metadata(event.json)) continue;
+    events.push_back(slice_event(event.json, span));
   }
+  keep_whole_arrows(events);
   give_lanes(events);
   std::string text = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
   for (std::size_t i = 0; i < events.size(); ++i) text += (i == 0 ? "" : ",\n") + events[i].json;

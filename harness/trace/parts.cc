@@ -10,7 +10,7 @@ namespace bk::trace {
 namespace {
 
 /// More would have to leave the caches of the processor that inflates it before it is parsed.
-constexpr std::size_t kPartBytes = std::size_t{1024} * 1024;
+constexpr std::size_t kPartBytes = std::size_t{640} * 1024;
 constexpr std::size_t kLongestPart = 16 * kPartBytes;
 
 /// Blocks in their order, then a source, then its error.

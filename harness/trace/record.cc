@@ -1,3 +1,5 @@
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -28,6 +30,17 @@ void add(ReadCounts& sum, const ReadCounts& more) {
   sum.incomplete_gpu += more.incomplete_gpu;
 }
 
+/// Moves this thread off a processor when it may run on others: a new thread often starts beside the one that made it,
+/// and two that yield to each other there look too little like load for the scheduler to part them soon.
+void leave_processor(int processor) {
+  cpu_set_t allowed;
+  if (processor < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  cpu_set_t others = allowed;
+  CPU_CLR(processor, &others);
+  // Refused when there are no others.
+  if (sched_setaffinity(0, sizeof others, &others) == 0) sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
 /// Threads take the parts of a trace in turn, and whoever takes one also inflates it: bytes that one processor writes
 /// and another one reads cost both of them more than the state of the inflater does, which moves once a part.
 ///
@@ -40,7 +53,12 @@ class PartwiseRecording {
 
   Result<Recording> run(unsigned threads) {
     std::vector<std::thread> others;
-    for (unsigned i = 1; i < threads; ++i) others.emplace_back([this] { work(); });
+    for (unsigned i = 1; i < threads; ++i) {
+      others.emplace_back([this, creator = sched_getcpu()] {
+        leave_processor(creator);
+        work();
+      });
+    }
     work();
     for (std::thread& thread : others) thread.join();
     Reader reader(parts_.rest(std::move(left_)), {}, next_);
@@ -53,7 +71,7 @@ class PartwiseRecording {
 
  private:
   /// A turn mostly comes sooner than a thread that sleeps is awake.
-  static constexpr int kPolls = 400;
+  static constexpr int kPolls = 4000;
 
   struct Part {
     std::uint64_t number = 0;

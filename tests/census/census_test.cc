@@ -174,6 +174,7 @@ TEST_CASE("in a slice, events of one track are apart or nest, and none is lost")
   std::map<std::pair<std::string, std::string>, std::vector<census::Span>> tracks;
   std::map<std::string, std::string> names;  // of lanes
   std::set<std::pair<std::string, double>> starts, arrows;
+  std::set<std::string> from, to;  // of arrows
   const auto ns = [](const Json& us) { return std::llround(us.as_double().value_or(-1) * 1e3); };
   for (const Json& event : (*slice)["traceEvents"].items()) {
     const std::string ph = event["ph"].as_string().value_or(""), tid = event["tid"].dump();
@@ -181,12 +182,18 @@ TEST_CASE("in a slice, events of one track are apart or nest, and none is lost")
     if (ph == "X") tracks[{event["pid"].dump(), tid}].push_back({ns(event["ts"]), ns(event["ts"]) + ns(event["dur"])});
     if (ph == "X" && on_lane) starts.insert({tid, event["ts"].as_double().value_or(0)});
     if (ph == "f" && on_lane) arrows.insert({tid, event["ts"].as_double().value_or(0)});
+    if (ph == "s") from.insert(event["id"].dump());
+    if (ph == "f") to.insert(event["id"].dump());
+    // The profiler's own span over the whole capture, in which the step would be a hair.
+    CHECK(event["cat"].as_string().value_or("") != "Trace");
     if (ph == "M" && on_lane) names[tid] = event["args"]["name"].as_string().value_or("");
   }
   for (const auto& [track, spans] : tracks) {
     CAPTURE(track.second);
     for (const std::size_t lane : census::nested_lanes(spans)) REQUIRE(lane == 0);
   }
+  CHECK(from == to);
+  CHECK(from.size() == 9);
   // Eight kernels are launched before the one before them has ended.
   CHECK(starts.size() == 8);
   CHECK(arrows == starts);
