@@ -165,9 +165,16 @@ void CurlTransport::wait_and_read(Nanos until) {
     if (socket.window != window) ++fresh;
     socket.window = window;
     loop_.stamps.clear();
-    if (socket.stamps) loop_.stamps.look(event.data.fd, clock_, &socket.typical_bytes);
+    const bool by_us = socket.streams != nullptr && socket.streams->reads();
+    char* const copy = by_us ? copy_.data() : nullptr;
+    if (by_us || socket.stamps) loop_.stamps.look(event.data.fd, clock_, &socket.typical_bytes, copy, copy_.size());
     if (socket.stamps && loop_.stamps.stamped()) ++stamped;
-    read_socket(event.data.fd, event.events);
+    if (loop_.stamps.oldest() != 0) worst_delay_ = std::max(worst_delay_, monotonic_now() - loop_.stamps.oldest());
+    if (by_us) {
+      read_stream(event.data.fd);
+    } else {
+      read_socket(event.data.fd, event.events);
+    }
   }
   loop_.stamps.clear();
   const Nanos hold = sharing_.after_wake(clock_.now(), ready.size(), fresh, stamped);
@@ -175,7 +182,6 @@ void CurlTransport::wait_and_read(Nanos until) {
 }
 
 void CurlTransport::read_socket(int fd, std::uint32_t events) {
-  if (loop_.stamps.oldest() != 0) worst_delay_ = std::max(worst_delay_, monotonic_now() - loop_.stamps.oldest());
   int what = 0;
   if ((events & (EPOLLIN | EPOLLHUP | EPOLLRDHUP)) != 0) what |= CURL_CSELECT_IN;
   if ((events & EPOLLOUT) != 0) what |= CURL_CSELECT_OUT;
@@ -183,6 +189,19 @@ void CurlTransport::read_socket(int fd, std::uint32_t events) {
   const int before = running_;
   curl_multi_socket_action(multi_.get(), fd, what, &running_);
   if (running_ != before) take_finished();
+  Transfer* const stream = loop_.sockets.at(fd).streams;
+  if (stream != nullptr && !stream->reads() && stream->may_read()) stream->start_reading();
+}
+
+void CurlTransport::read_stream(int fd) {
+  Transfer& stream = *loop_.sockets.at(fd).streams;
+  const ssize_t bytes = loop_.stamps.bytes();
+  const auto end = stream.read_chunks({copy_.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))});
+  if (end) {
+    finish(stream, *end);
+  } else if (!stream.reads()) {
+    read_socket(fd, EPOLLIN);
+  }
 }
 
 void CurlTransport::take_finished() {
@@ -235,6 +254,8 @@ Nanos CurlTransport::take_worst_delay() { return std::exchange(worst_delay_, 0);
 
 int CurlTransport::on_socket(CURL* easy, curl_socket_t fd, int what, void* self, void*) {
   auto& t = *static_cast<CurlTransport*>(self);
+  const Transfer* stream = t.loop_.sockets.at(fd).streams;
+  if (stream != nullptr && stream->reads()) return 0;  // paused, it wants none of what still has to be watched
   Transfer* transfer = what == CURL_POLL_REMOVE ? nullptr : Transfer::of(easy);
   if (transfer != nullptr) transfer->use_socket(fd);
   Socket& socket = t.loop_.sockets.at(fd);

@@ -1,6 +1,7 @@
 #pragma once
 #include <curl/curl.h>
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <unordered_map>
@@ -40,6 +41,7 @@ class CurlTransport final : public Transport {
   void enter(Transfer& transfer);
   void wait_and_read(Nanos until);
   void read_socket(int fd, std::uint32_t events);
+  void read_stream(int fd);
   void run_timers();
   void check_limits(Nanos now);
   void watch_limit(Transfer& transfer);
@@ -55,6 +57,7 @@ class CurlTransport final : public Transport {
   std::vector<TransferId> starts_, cancels_;
   Deadlines deadlines_;
   StampClock clock_;
+  std::array<char, std::size_t{16} * 1024> copy_;  ///< of what waits on a socket
   WakeSharing sharing_;
   TransferId last_id_ = 0;
   Nanos curl_due_ = 0;  // when libcurl wants to be called; 0: no wish

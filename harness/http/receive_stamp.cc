@@ -12,7 +12,21 @@ constexpr Nanos kTorn = 5 * kMicrosecond;        // the two clocks are normally 
 constexpr Nanos kKeepPair = 100 * kMillisecond;  // adjtime slews at most 0.5 ms/s: 50 us in that time
 constexpr Nanos kOldest = 10 * kSecond;
 constexpr std::size_t kLearning = 8;  // a few larger writes in a row are believed, one is not
-constexpr std::size_t kFraming = 7;   // "f0\r\n" and "\r\n" around each chunk of a body
+
+Waiting receive(int fd, char* into, std::size_t size, int flags) {
+  iovec target{into, size};
+  alignas(cmsghdr) char control[kStampRoom];
+  msghdr message{};
+  message.msg_iov = &target;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  Waiting waiting;
+  waiting.bytes = recvmsg(fd, &message, flags);
+  if (waiting.bytes > 0) waiting.stamp = receive_stamp(message);
+  return waiting;
+}
+
 }  // namespace
 
 void StampClock::refresh() {
@@ -33,22 +47,11 @@ Nanos StampClock::to_monotonic(Nanos wall) const {
 Waiting peek(int fd, std::size_t limit) {
   // MSG_TRUNC: TCP counts the waiting bytes without copying them, so the buffer is normally never written.
   static thread_local char buffer[kPeekAll];
-  iovec target{buffer, std::min(limit, kPeekAll)};
-  alignas(cmsghdr) char control[kStampRoom];
-  msghdr message{};
-  message.msg_iov = &target;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  Waiting waiting;
-  waiting.bytes = recvmsg(fd, &message, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
-  if (waiting.bytes <= 0) return waiting;
-  waiting.stamp = receive_stamp(message);
-  return waiting;
+  return receive(fd, buffer, std::min(limit, kPeekAll), MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
 }
 
-void ReadStamps::look(int fd, const StampClock& clock, std::size_t* typical) {
-  const Waiting waiting = peek(fd);
+void ReadStamps::look(int fd, const StampClock& clock, std::size_t* typical, char* copy, std::size_t size) {
+  const Waiting waiting = copy == nullptr ? peek(fd) : receive(fd, copy, size, MSG_PEEK | MSG_DONTWAIT);
   bytes_ = waiting.bytes;
   taken_ = parts_ = 0;
   const Nanos last = waiting.stamp == 0 ? 0 : clock.to_monotonic(waiting.stamp);
@@ -78,10 +81,7 @@ Nanos ReadStamps::take(std::size_t size) {
   const std::size_t middle = taken_ + size / 2;
   taken_ += size;
   if (parts_ == 0 || taken_ > static_cast<std::size_t>(bytes_)) return 0;
-  const std::size_t framing = kFraming * parts_;
-  const auto bytes = static_cast<std::size_t>(bytes_);
-  const std::size_t body = bytes > framing ? bytes - framing : 1;
-  return at_[std::min(parts_ - 1, middle * parts_ / body)];
+  return at_[std::min(parts_ - 1, middle * parts_ / static_cast<std::size_t>(bytes_))];
 }
 
 }  // namespace bk::http

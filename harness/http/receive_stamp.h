@@ -36,15 +36,18 @@ inline constexpr std::size_t kPeekAll = std::size_t{64} << 10;
 /// stamp for each of them, as far as the kernel kept their packets apart.
 class ReadStamps {
  public:
-  /// Looks at what waits on `fd`. `typical`: bytes of one write on it, kept up to date; 0 at first.
-  void look(int fd, const StampClock& clock, std::size_t* typical);
+  /// Looks at what waits on `fd`. `typical`: bytes of one write on it, kept up to date; 0 at first. A copy of at most
+  /// `size` bytes is left at `copy` when there is one.
+  void look(int fd, const StampClock& clock, std::size_t* typical, char* copy = nullptr, std::size_t size = 0);
+  /// Bytes that wait, of which a copy has the first; 0: the peer ended; -1: nothing waits.
+  [[nodiscard]] ssize_t bytes() const { return bytes_; }
   void clear() {
     parts_ = 0;
     bytes_ = -1;
   }
   /// True when the kernel stamped what waits, or nothing but an end does.
   [[nodiscard]] bool stamped() const { return parts_ > 0 || bytes_ <= 0; }
-  /// Arrival of the next `size` bytes handed on, transfer coding undone; 0 when unknown (they came after the look).
+  /// Arrival of the next `size` bytes, as they came; 0 when unknown (they came after the look).
   [[nodiscard]] Nanos take(std::size_t size);
   [[nodiscard]] Nanos newest() const { return parts_ == 0 ? 0 : at_[parts_ - 1]; }
   [[nodiscard]] Nanos oldest() const { return parts_ == 0 ? 0 : at_[0]; }

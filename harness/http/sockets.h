@@ -7,6 +7,8 @@
 
 namespace bk::http {
 
+class Transfer;
+
 /// What is known of one of our file descriptors.
 struct Socket {
   std::string peer;          ///< "host:port" or the unix path that it was opened for; empty: not one of ours
@@ -16,6 +18,7 @@ struct Socket {
   bool busy = false;              ///< a transfer is on it
   bool keep = false;              ///< when libcurl closes it, keep it open: it stands for a later transfer
   std::size_t typical_bytes = 0;  ///< of one write of the peer's, as receive_stamp.h learns it
+  Transfer* streams = nullptr;    ///< whose chunked answer comes here
   unsigned window = 0;            ///< wake_sharing window in which it was last ready
 };
 

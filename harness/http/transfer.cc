@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "base/check.h"
@@ -111,6 +112,9 @@ void Transfer::set_up_connection() {
   curl_easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, &Transfer::on_socket_done);
   curl_easy_setopt(e, CURLOPT_CLOSESOCKETDATA, loop_);
   if (purpose_ == Purpose::kConnectOnly) curl_easy_setopt(e, CURLOPT_CONNECT_ONLY, 1L);
+  // On plain TCP alone are the bytes of the socket those of the answer.
+  raw_chunks_ = !is_tls(request_.url) && !options.http2 && options.unix_socket.empty();
+  if (raw_chunks_) curl_easy_setopt(e, CURLOPT_HTTP_TRANSFER_DECODING, 0L);
 }
 
 curl_socket_t Transfer::on_open(void* self, curlsocktype purpose, curl_sockaddr* address) {
@@ -120,7 +124,10 @@ curl_socket_t Transfer::on_open(void* self, curlsocktype purpose, curl_sockaddr*
   if (t.purpose_ == Purpose::kRequest && !t.fresh_) {
     const int standing = t.loop_->sockets.take_standing(t.peer_);
     t.took_standing_ = standing >= 0;
-    if (t.took_standing_) return standing;
+    if (t.took_standing_) {
+      t.use_socket(standing);
+      return standing;
+    }
   }
   const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address->protocol);
   if (fd < 0) return CURL_SOCKET_BAD;
@@ -176,6 +183,10 @@ void Transfer::header_line(std::string_view line) {
   if (line.empty()) {
     if (status_ < 200) return;  // 1xx: the answer is still to come
     headers_given_ = true;
+    for (const auto& [name, value] : headers_) {
+      if (raw_chunks_ && name == "transfer-encoding" && to_lower(value) == "chunked") chunks_.emplace();
+    }
+    if (chunks_ && fd_ >= 0) loop_->sockets.at(fd_).streams = this;
     handler_->on_headers(status_, headers_, last_);
     return;
   }
@@ -194,9 +205,49 @@ std::size_t Transfer::on_header(char* data, std::size_t size, std::size_t count,
 
 std::size_t Transfer::on_write(char* data, std::size_t size, std::size_t count, void* self) {
   auto& t = *static_cast<Transfer*>(self);
+  if (t.chunks_) {
+    t.take_chunks({data, size * count}, true);
+    return size * count;
+  }
   t.took(size * count);
   if (!t.cancelled_) t.handler_->on_bytes({data, size * count}, t.last_);
   return size * count;
+}
+
+std::size_t Transfer::take_chunks(std::string_view bytes, bool all) {
+  std::size_t taken = 0;
+  while (taken < bytes.size()) {
+    if (!all && chunks_->between() && bytes[taken] == '0') break;
+    const Chunks::Piece piece = chunks_->next(bytes.substr(taken));
+    if (piece.consumed == 0) break;
+    took(piece.consumed);
+    if (!piece.data.empty() && !cancelled_) handler_->on_bytes(piece.data, last_);
+    taken += piece.consumed;
+  }
+  return taken;
+}
+
+void Transfer::start_reading() {
+  reads_ = true;
+  // Paused in one direction alone, libcurl would read once more.
+  curl_easy_pause(easy(), CURLPAUSE_ALL);
+}
+
+std::optional<End> Transfer::read_chunks(std::string_view waiting) {
+  const std::size_t taken = take_chunks(waiting, false);
+  // TCP drops what it is not given room for.
+  if (taken > 0 && recv(fd_, nullptr, taken, MSG_TRUNC | MSG_DONTWAIT) != static_cast<ssize_t>(taken)) {
+    return end_of(CURLE_RECV_ERROR, monotonic_now());
+  }
+  if (chunks_->broken()) {
+    std::snprintf(error_.data(), error_.size(), "what came is no chunk of an answer");
+    return end_of(CURLE_RECV_ERROR, monotonic_now());
+  }
+  if (waiting.empty() || taken < waiting.size()) {
+    reads_ = false;
+    curl_easy_pause(easy(), CURLPAUSE_CONT);
+  }
+  return std::nullopt;
 }
 
 bool Transfer::may_reopen(CURLcode code) const {
@@ -221,7 +272,11 @@ void Transfer::use_socket(int fd) {
 }
 
 void Transfer::release_socket() {
-  if (fd_ >= 0) loop_->sockets.at(fd_).busy = false;
+  if (fd_ >= 0) {
+    Socket& socket = loop_->sockets.at(fd_);
+    socket.busy = false;
+    socket.streams = nullptr;
+  }
   fd_ = -1;
 }
 

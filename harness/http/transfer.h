@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "http/chunks.h"
 #include "http/receive_stamp.h"
 #include "http/sockets.h"
 #include "http/transport.h"
@@ -65,6 +66,16 @@ class Transfer {
   /// A connect-only transfer that succeeded leaves its connection standing for others.
   void leave_standing();
 
+  /// A chunked answer on plain TCP is read without libcurl, whose way from the socket to the body costs more than the
+  /// rest of the client: from one chunk's begin to another's, and libcurl, which has not seen those between, reads the
+  /// last one and keeps the connection.
+  [[nodiscard]] bool reads() const { return reads_; }
+  [[nodiscard]] bool may_read() const { return chunks_ && chunks_->between() && !cancelled_; }
+  void start_reading();
+  /// Takes the chunks of `waiting`, a copy of what waits on the socket. Gives how the transfer ended, if it failed;
+  /// reads() is false afterwards when the rest is for libcurl.
+  [[nodiscard]] std::optional<End> read_chunks(std::string_view waiting);
+
  private:
   static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self);
   static std::size_t on_write(char* data, std::size_t size, std::size_t count, void* self);
@@ -78,6 +89,8 @@ class Transfer {
   void set_up_connection();
   void header_line(std::string_view line);
   void took(std::size_t bytes);
+  /// The bytes that were taken: all, or all before the last chunk when that is for libcurl.
+  std::size_t take_chunks(std::string_view bytes, bool all);
   [[nodiscard]] std::string what_failed(CURLcode code) const;
 
   TransferId id_;
@@ -95,6 +108,9 @@ class Transfer {
   int status_ = 0;
   std::vector<std::pair<std::string, std::string>> headers_;
   bool headers_given_ = false;
+  bool raw_chunks_ = false;  // libcurl hands chunks on as they came
+  std::optional<Chunks> chunks_;
+  bool reads_ = false;
   bool cancelled_ = false;
   int fd_ = -1;
   bool took_standing_ = false;  // the socket under way stood already when this transfer asked for one

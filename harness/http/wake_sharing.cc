@@ -8,7 +8,7 @@ constexpr Nanos kWindow = 20 * kMillisecond;
 constexpr Nanos kLongest = kMillisecond;
 constexpr Nanos kShortest = 200 * kMicrosecond;  // below it a wake saved costs as much as the extra sleep
 constexpr double kBusyPerSecond = 3000;
-constexpr double kEventsPerSocket = 0.12;  // two events of one stream in one read would share a stamp: keep that rare
+constexpr double kEventsPerSocket = 0.2;  // telling two events in one read apart costs two more looks: keep that rare
 }  // namespace
 
 Nanos WakeSharing::after_wake(Nanos now, std::size_t ready, std::size_t fresh, std::size_t stamped) {

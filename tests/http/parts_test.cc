@@ -71,8 +71,8 @@ TEST_CASE("Wakes are shared by many streams only, and only where stamps keep the
   CHECK(settled_hold(1, 50'000, true) == 0);
   CHECK(settled_hold(8, 50, true) == 0);
   const Nanos shared = settled_hold(64, 200, true);
-  CHECK(shared > 500 * kMicrosecond);
-  CHECK(shared < 700 * kMicrosecond);
+  CHECK(shared > 900 * kMicrosecond);
+  CHECK(shared <= kMillisecond);
   CHECK(settled_hold(64, 200, false) == 0);
   CHECK(settled_hold(10'000, 5, true) <= kMillisecond);
 }

@@ -1,5 +1,11 @@
 // Connections that stand: preconnected, kept alive, and gone when they are needed.
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <thread>
 
 #include "recorder.h"
 #include "script_server.h"
@@ -44,6 +50,92 @@ TEST_CASE("Only the connections that are missing are opened") {
   const Nanos limit = clock.now() + 5 * kSecond;
   while (server.connections() < 5 && clock.now() < limit) clock.sleep_until(clock.now() + kMillisecond);
   CHECK(server.connections() == 5);
+}
+
+/// A chunked answer whose chunks come one by one, so that the client reads all but the head by itself.
+void stream_slowly(int fd, const std::string& more_headers) {
+  const int at_once = 1;  // on a connection that is used again, a write would else wait for a delayed acknowledgement
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
+  const std::string head = stream_head();
+  send_all(fd, head.substr(0, head.size() - 2) + more_headers + "\r\n");
+  for (int i = 0; i < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    send_all(fd, chunk("data: " + std::to_string(i) + "\n\n"));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  send_all(fd, kStreamEnd);
+}
+const std::string kSlowBody = "data: 0\n\ndata: 1\n\ndata: 2\n\n";
+
+TEST_CASE("Connections of streams that were read to their end are kept, in every round") {
+  ScriptServer server([](int fd, int) {
+    while (!read_request(fd).empty()) stream_slowly(fd, "");
+  });
+  const auto transport = http::make_curl_transport();
+  REQUIRE(transport->preconnect(server.url(), 8));
+  for (int round = 0; round < 20; ++round) {
+    for (const Recorder& r : run_round(*transport, server.url(), 8)) {
+      CHECK(r.complete());
+      CHECK(r.body == kSlowBody);
+      CHECK(r.arrivals.size() == 3);
+      CHECK(r.arrivals.back() - r.arrivals.front() >= 5 * kMillisecond);
+      CHECK(r.end.at >= r.arrivals.back());
+      CHECK(r.reused);
+    }
+  }
+  CHECK(server.connections() == 8);
+}
+
+TEST_CASE("A stream whose connection will close leaves none") {
+  ScriptServer server([](int fd, int) {
+    while (!read_request(fd).empty()) stream_slowly(fd, "Connection: close\r\n");
+  });
+  const auto transport = http::make_curl_transport();
+  for (int i = 0; i < 3; ++i) {
+    const Recorder r = run_round(*transport, server.url(), 1).front();
+    CHECK(r.complete());
+    CHECK(r.body == kSlowBody);
+    CHECK_FALSE(r.reused);
+  }
+  CHECK(server.connections() == 3);
+}
+
+TEST_CASE("A stream that breaks off its chunks has broken") {
+  ScriptServer server([](int fd, int) {
+    read_request(fd);
+    send_all(fd, stream_head());
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    send_all(fd, chunk("data: 0\n\n") + "no chunk\r\n");
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  });
+  const auto transport = http::make_curl_transport();
+  const Recorder r = run_round(*transport, server.url(), 1).front();
+  CHECK(r.body == "data: 0\n\n");
+  CHECK(r.end.kind == http::End::Kind::kCut);
+  CHECK(r.end.message.find("what came is no chunk of an answer") != std::string::npos);
+}
+
+TEST_CASE("Streams that are cancelled or out of time take their connection with them") {
+  ScriptServer server([](int fd, int) {
+    read_request(fd);
+    send_all(fd, stream_head());
+    for (int i = 0; i < 200; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      send_all(fd, chunk("data: 0\n\n"));
+    }
+  });
+  const auto transport = http::make_curl_transport();
+  const bool cancelled = GENERATE(false, true);
+  Recorder recorder;
+  http::Request request = request_to(server.url());
+  if (!cancelled) request.timeouts.total = 60 * kMillisecond;
+  const http::TransferId id = transport->start(request, &recorder);
+  CHECK(transport->run(monotonic_now() + 30 * kMillisecond) == 1);
+  if (cancelled) transport->cancel(id);
+  CHECK(transport->run(monotonic_now() + 2 * kSecond) == 0);
+  CHECK(recorder.end.kind == (cancelled ? http::End::Kind::kCancelled : http::End::Kind::kTimedOut));
+  CHECK_FALSE(recorder.body.empty());
+  CHECK(transport->run(monotonic_now() + 20 * kMillisecond) == 0);
 }
 
 TEST_CASE("Reuse can be turned off") {
