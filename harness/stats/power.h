@@ -33,8 +33,8 @@ struct Design {
 /// A factor of a million, on the log scale: whoever could not call that calls nothing.
 inline constexpr double kLargestEffect = 13.8155;
 
-/// The smallest effect (log scale, positive) that is called with kPower. Nothing when the degrees of freedom are too few
-/// (a fraction of one, as history of little weight leaves them) to call even kLargestEffect.
+/// The smallest effect (log scale, positive) that is called with kPower. Nothing when the degrees of freedom are too
+/// few (a fraction of one, as history of little weight leaves them) to call even kLargestEffect.
 [[nodiscard]] std::optional<double> resolution(const Design& design, const Rules& rules);
 
 }  // namespace bk::stats
