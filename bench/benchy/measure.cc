@@ -10,6 +10,7 @@
 #include "load/aggregate.h"
 #include "load/runner.h"
 #include "prompts.h"
+#include "stream/figures.h"
 
 namespace bk::benchy {
 namespace {
@@ -34,6 +35,7 @@ void add_correct(const stream::RequestRecord& record, Benchmark& row) {
     const std::string basis = stream::to_string(record.decode_basis);
     row.decode_basis = row.decode_basis.empty() || row.decode_basis == basis ? basis : "mixed";
   }
+  if (record.decode_tok_s.reason == stream::kTooFast || record.burst) ++row.at_once;
   if (record.usage && record.usage->cached_tokens.value_or(0) > 0) ++row.cached;
   if (record.ttfr && record.ttft && *record.ttft - *record.ttfr > kEarlyEvent) row.empty_first_event = true;
 }

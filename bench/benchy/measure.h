@@ -36,6 +36,7 @@ struct Benchmark {
   std::string decode_basis;                                          ///< "exact", "n_minus_1", "mixed", "" for none
   int requests = 0, failed = 0, cached = 0;  ///< cached: requests of whose prompt a part came from a cache
   std::string first_failure;
+  int at_once = 0;                 ///< answers that came faster than any engine decodes: held back, sent at once
   bool empty_first_event = false;  ///< the first event bore no token and came long before one: ttfr is no prefill time
 };
 

@@ -38,6 +38,10 @@ std::string note_of(const Benchmark& row) {
   if (row.failed > 0) say(fmt::format("{} of {} requests failed: {}", row.failed, row.requests, row.first_failure));
   if (row.empty_first_event) say("the first event bore no token: ttfr, est_ppt and pp t/s (req) are no prefill");
   if (row.cached > 0) say(fmt::format("{} prompts came partly from a cache", row.cached));
+  if (row.at_once > 0) {
+    say(fmt::format("{} answers came at once, faster than any engine decodes: tg and peak t/s are no decode rates",
+                    row.at_once));
+  }
   if (row.true_peak_tok_s.empty() && !row.peak_total.empty()) say("streams shorter than 1 s have no peak");
   return note;
 }

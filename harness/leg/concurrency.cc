@@ -11,6 +11,7 @@
 #include "load/aggregate.h"
 #include "load/pacing.h"
 #include "load/prompts.h"
+#include "stream/figures.h"
 
 namespace bk::leg {
 namespace {
@@ -151,7 +152,11 @@ void fill_load_metrics(const ServiceLimits& limits, load::Sample* sample) {
     if (answered == 0) return Figure::none("request_failed");
     return seconds > 0 ? Figure::of(count / seconds) : Figure::none("zero_window");
   };
-  sample->metrics["aggregate_tok_s"] = counted ? per_second(tokens) : Figure::none("no_usage");
+  const bool too_fast = std::any_of(sample->requests.begin(), sample->requests.end(),
+                                    [](const RequestRecord& r) { return r.e2e_tok_s.reason == stream::kTooFast; });
+  sample->metrics["aggregate_tok_s"] = !counted   ? Figure::none("no_usage")
+                                       : too_fast ? Figure::none(stream::kTooFast)
+                                                  : per_second(tokens);
   sample->metrics["requests_per_s"] = per_second(answered);
   sample->metrics["goodput_per_s"] = per_second(good);
   sample->metrics["good_share"] = sample->requests.empty()

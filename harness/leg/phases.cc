@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "load/aggregate.h"
+#include "stream/figures.h"
 
 namespace bk::leg {
 namespace {
@@ -29,13 +30,10 @@ Phase cut(const char* name, Nanos begin, Nanos end, const std::vector<TokenEvent
     counted = counted && event.tokens >= 0;
   }
   phase.tokens = counted ? Figure::of(tokens) : Figure::none("tokens_per_event_unknown");
-  const double seconds = to_s(end - begin);
-  if (seconds <= 0) {
-    phase.tok_s = phase.events_s = Figure::none("zero_window");
-    return phase;
-  }
-  phase.tok_s = counted ? Figure::of(tokens / seconds) : Figure::none("tokens_per_event_unknown");
-  phase.events_s = Figure::of(static_cast<double>(phase.events) / seconds);
+  phase.events_s = stream::stream_rate(static_cast<double>(phase.events), end - begin);
+  phase.tok_s = !phase.events_s.value ? phase.events_s
+                : counted             ? stream::stream_rate(tokens, end - begin)
+                                      : Figure::none("tokens_per_event_unknown");
   return phase;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "stream/figures.h"
+
 namespace bk::load {
 namespace {
 
@@ -26,6 +28,10 @@ Figure ms_of(const std::optional<Nanos>& time, const char* reason) {
 }
 
 Figure event_gap(const RequestRecord& request) {
+  // What came in one piece has no gaps of the server's making.
+  for (const char* reason : {"burst", "zero_window", stream::kTooFast}) {
+    if (request.decode_tok_s.reason == reason) return Figure::none(reason);
+  }
   std::vector<double> gaps;
   for (std::size_t i = 1; i < request.events.size(); ++i)
     gaps.push_back(to_ms(request.events[i].at - request.events[i - 1].at));
@@ -40,6 +46,7 @@ Figure round_rate(const std::vector<RequestRecord>& requests) {
   for (const RequestRecord& request : requests) {
     if (!request.completion_tokens) return Figure::none("no_usage");
     if (!request.end) return Figure::none("no_end");
+    if (request.e2e_tok_s.reason == stream::kTooFast) return request.e2e_tok_s;
     tokens += static_cast<double>(*request.completion_tokens);
     first = std::min(first.value_or(request.sent), request.sent);
     last = std::max(last.value_or(request.sent + *request.end), request.sent + *request.end);

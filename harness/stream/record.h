@@ -51,7 +51,7 @@ struct ServerTimings {
 /// A number that may be missing, and then says why: exactly one of the two is set.
 struct Figure {
   std::optional<double> value;
-  std::string reason;  ///< snake_case, e.g. "one_event", "zero_window", "no_usage"
+  std::string reason;  ///< snake_case, e.g. "one_event", "zero_window", "no_usage"; schema/README.md lists a request's
   static Figure of(double v) { return {v, {}}; }
   static Figure none(std::string why) { return {std::nullopt, std::move(why)}; }
 };

@@ -22,7 +22,8 @@ CellFigures load_figures(const load::Sample& sample) {
   figures.requests_per_s = metric_of(sample, "requests_per_s");
   figures.goodput_per_s = metric_of(sample, "goodput_per_s");
   figures.good_share = metric_of(sample, "good_share");
-  figures.note = note_of(sample, "aggregate_tok_s");
+  const bool counted = metric_of(sample, "aggregate_tok_s").has_value();
+  figures.note = note_of(sample, counted ? "decode_tok_s" : "aggregate_tok_s");
   std::vector<double> ttft, latency, tpot;
   std::vector<std::optional<double>> rates;
   for (const stream::RequestRecord& record : sample.requests) {

@@ -131,6 +131,26 @@ TEST_CASE("a scripted server's known times come back in the compatible columns a
   CHECK(row["throughput_over_time"].is_null());
 }
 
+TEST_CASE("a held-back answer has no correct decode rate, and its row says what the compatible one is worth") {
+  const TempDir dir;
+  const std::string script = (dir.path() / "s.jsonl").string();
+  std::string lines;
+  for (const char* request : {"2", "3"}) {
+    lines += std::string(R"({"request": )") + request +
+             R"(, "stream": {"first_ms": 50, "every_ms": 2, "events": 2, "tokens_per_event": [1, 4000]}})" + "\n";
+  }
+  REQUIRE(write_file_atomic(script, lines));
+  const test::SimEngine engine({"--script", script});
+  const test::Ran ran = test::run_against(
+      engine.url(), "benchy", run,
+      {"--pp", "128", "--tg", "16", "--runs", "1", "--latency-mode", "none", "--skip-coherence", "--json"});
+  CAPTURE(ran.err, ran.out);
+  CHECK(ran.code == 0);
+  const Json correct = parse_json(ran.out).value()["benchmarks"].items()[0]["correct"];
+  CHECK(correct["decode_tok_s"].is_null());
+  CHECK(correct["note"].as_string().value().find("1 answers came at once") != std::string::npos);
+}
+
 TEST_CASE("a tokenizer.json sizes the prompts in the server's stead, to the token") {
   const test::SimEngine engine;
   const TempDir dir;

@@ -89,11 +89,11 @@ void Workshop::write_profiles() const {
   REQUIRE(make_directories(path("overlay")));
   fs::copy(kSource + "/overlay/modules", path("overlay/modules"), fs::copy_options::recursive);
   const std::string sim = read_file(path("profiles/sim.env")).value();
-  const std::string quick = replaced(sim, "sim-engine --profile sim ", "sim-engine --profile sim --speed 50 ");
+  const std::string quick = replaced(sim, "sim-engine --profile sim ", "sim-engine --profile sim --speed 20 ");
   REQUIRE(quick != sim);
   REQUIRE(write_file_atomic(path("profiles/sim.env"), quick));
   REQUIRE(write_file_atomic(path("profiles/llama-cpp.env"),
-                            "COMMAND=\"{BIN}/sim-engine --speed 50 --port {PORT} --seed {SEED} --boot-index "
+                            "COMMAND=\"{BIN}/sim-engine --speed 20 --port {PORT} --seed {SEED} --boot-index "
                             "{BOOT_INDEX}\"\nREADY_TIMEOUT_S=30\n"
                             "SPEC=none\nSPEC.values=\"none ngram\"\nSPEC.flag.none=\"--knob NULLKNOB=0\"\n"
                             "SPEC.flag.ngram=\"--knob NULLKNOB=1\"\nSPEC.proof.none='log: ^proof NULLKNOB=0$'\n"

@@ -65,6 +65,20 @@ TEST_CASE("Events without token counts give event rates and no token rates") {
   CHECK(d->phases[1].events_s.value.value() == Approx(100));
 }
 
+TEST_CASE("A stretch that no engine decodes has no rate") {
+  // Held back while the ingest ran, then all of it within a millisecond: by tokens, and by events where nobody counts.
+  std::vector<std::pair<double, int>> uncounted = {{10, -1}, {20, -1}, {40, -1}};
+  for (int i = 0; i < 50; ++i) uncounted.emplace_back(41, -1);
+  const auto events = leg::disturbance_of(stream_of(uncounted), ingest_of(15, 25));
+  REQUIRE(events);
+  CHECK(events->phases[2].events_s.reason == "faster_than_any_engine");
+  CHECK(events->phases[2].tok_s.reason == "faster_than_any_engine");
+  const auto tokens = leg::disturbance_of(stream_of({{10, 1}, {20, 1}, {40, 1}, {41, 50}}), ingest_of(15, 25));
+  REQUIRE(tokens);
+  CHECK(tokens->phases[2].tok_s.reason == "faster_than_any_engine");
+  CHECK(tokens->phases[2].events_s.value.value() == Approx(1000));
+}
+
 TEST_CASE("Events that came in one read with the first are not lost") {
   const auto d = leg::disturbance_of(stream_of({{10, 1}, {10, 2}, {10, 3}, {20, 4}, {30, 5}}), ingest_of(15, 10));
   REQUIRE(d);

@@ -9,6 +9,7 @@
 #include "load/pacing.h"
 #include "load/prompts.h"
 #include "load/sizing.h"
+#include "stream/figures.h"
 
 namespace bk::load {
 namespace {
@@ -162,6 +163,29 @@ TEST_CASE("Requests under way at once are those whose times overlap") {
   CHECK(most_at_once({request(10, 10), request(15, 10), request(20, 10)}) == 2);  // one ends as another begins
   CHECK(most_at_once({request(10, 30), request(15, 10), request(20, 10)}) == 3);
   CHECK(most_at_once({request(0, 99), request(10, std::nullopt), request(12, 1)}) == 1);
+}
+
+TEST_CASE("An answer that came at once has no gaps between its events") {
+  load::Sample sample;
+  stream::RequestRecord request;
+  request.events = {{0, 1}, {1'000, 10}, {2'000, 10}};
+  for (const char* reason : {"burst", "zero_window", stream::kTooFast}) {
+    request.decode_tok_s = stream::Figure::none(reason);
+    sample.requests = {request};
+    load::fill_metrics(&sample);
+    CHECK(sample.metrics["itl_event_ms"].reason == reason);
+    CHECK(sample.metrics["step_s"].reason == reason);
+  }
+  request.completion_tokens = 21;
+  request.end = kMillisecond;
+  request.e2e_tok_s = stream::Figure::none(stream::kTooFast);
+  sample.requests = {request};
+  load::fill_metrics(&sample);
+  CHECK(sample.metrics["round_tok_s"].reason == stream::kTooFast);
+  request.decode_tok_s = stream::Figure::none("no_usage");
+  sample.requests = {request};
+  load::fill_metrics(&sample);
+  CHECK(sample.metrics["itl_event_ms"].value == Approx(0.001));
 }
 
 TEST_CASE("Steps per second come from the acceptance") {

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "store/store.h"
 #include "support/sim_engine.h"
@@ -80,6 +81,56 @@ TEST_CASE("bench-dec reports acceptance as its counters say, and its step rate f
     }
   }
   CHECK(json["summary"].items().size() == 4);
+}
+
+TEST_CASE("an answer that was held back and came at once has no decode rate") {
+  struct Row {
+    const char* stream;
+    bool one_read;  // the client may well see all of it in one
+  };
+  const Row rows[] = {
+      {R"({"first_ms": 40, "every_ms": 2, "events": 2, "tokens_per_event": [1, 4000], "text": " a"})", false},
+      {R"({"first_ms": 40, "every_ms": 0.001, "events": 256})", true},
+  };
+  for (const Row& row : rows) {
+    const TempDir dir;
+    const std::string script = dir.path() / "held.jsonl";
+    REQUIRE(write_file_atomic(script, std::string(R"({"stream": )") + row.stream + "}\n"));
+    const SimEngine engine({"--script", script});
+    for (const char* program : {"bench-dec", "bench-probe"}) {
+      const bool probe = std::string(program) == "bench-probe";
+      std::vector<std::string> argv = {program, "--base-url", engine.url(), "--tokens", "64", "--json"};
+      if (probe) argv.insert(argv.end(), {"-n", "1", "--warmup", "0", "--prompt-tokens", "64"});
+      if (!probe) argv.insert(argv.end(), {"-C", "1", "--reps", "1"});
+      const Captured run = run_program(argv, {}, dir.path().string());
+      INFO(program << row.stream << run.out);
+      const Json json = json_of(run);
+      const Json& figures = probe ? json : json["rows"].items().front();
+      CHECK(figures["decode_tok_s"].is_null());
+      const auto why = figures[probe ? "decode_tok_s_reason" : "note"].as_string();
+      CHECK((why == "faster_than_any_engine" || (row.one_read && why == "burst")));
+    }
+  }
+}
+
+TEST_CASE("contexts and load name why a held-back answer has no decode rate") {
+  const TempDir dir;
+  const std::string script = dir.path() / "held.jsonl";
+  for (const char* first_ms : {"20", "300"}) {  // whole answers of more than 20,000 tok/s, and of fewer
+    REQUIRE(write_file_atomic(script, std::string(R"({"stream": {"first_ms": )") + first_ms +
+                                          R"(, "every_ms": 2, "events": 2, "tokens_per_event": [1, 4000]}})" + "\n"));
+    const SimEngine engine({"--script", script});
+    for (std::vector<std::string> argv : {std::vector<std::string>{"bench-ctx", "--contexts", "2K", "--reps", "1"},
+                                          std::vector<std::string>{"bench-conc", "-C", "1", "-n", "2"}}) {
+      argv.insert(argv.end(), {"--base-url", engine.url(), "--json"});
+      const Captured run = run_program(argv, {}, dir.path().string());
+      INFO(first_ms << run.out);
+      const Json json = json_of(run);
+      const Json& row = json["rows"].items().front();
+      CHECK(row["note"].as_string().value_or("").find("faster_than_any_engine") != std::string::npos);
+      if (argv.front() == "bench-conc" && std::string(first_ms) == "300") CHECK(real(row["aggregate_tok_s"]) < 20'000);
+    }
+  }
 }
 
 TEST_CASE("the same seeds ask for the same work in another boot") {

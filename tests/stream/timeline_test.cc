@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "replay.h"
+#include "stream/figures.h"
 
 using namespace bk;
 using namespace bk::stream;
@@ -215,6 +216,51 @@ TEST_CASE("per-event counts need every event, and must agree with usage") {
     CHECK(record.decode_basis == row.basis);
     CHECK(record.tokens_source == row.source);
   }
+}
+
+TEST_CASE("a stream that no engine decodes has no rate") {
+  struct Row {
+    const char* what;
+    std::vector<Read> reads;
+    const char* decode;  // the reason, "" for a value
+    const char* n_minus_1;
+    const char* e2e;
+  };
+  const std::string end = finish("length", usage(41)) + kDone;
+  std::string forty;
+  for (int i = 0; i < 40; ++i) forty += content("x");
+  const std::string counted = content("a", usage(1)), rest = content("b", usage(41));
+  const Row rows[] = {
+      {"forty tokens in 3 ms", {{kSecond, content("a")}, {kSecond + 3 * kMillisecond, forty + end}}, "", "", ""},
+      {"in 2 ms", {{kSecond, content("a")}, {kSecond + 2 * kMillisecond, forty + end}}, kTooFast, kTooFast, ""},
+      {"in one event", {{kSecond, counted}, {kSecond + 2 * kMillisecond, rest + end}}, kTooFast, kTooFast, ""},
+      {"whole answer in 2 ms", {{0, counted}, {2 * kMillisecond, rest + end}}, kTooFast, kTooFast, kTooFast},
+      {"uncounted, in 2 ms",
+       {{kSecond, content("a")}, {kSecond + 2 * kMillisecond, forty + finish("length") + kDone}},
+       kTooFast,
+       kTooFast,
+       "no_usage"},
+      {"all but one token in the first event",
+       {{kSecond, content("a", usage(40))}, {kSecond + kMillisecond, rest + end}},
+       "",
+       kTooFast,
+       ""},
+  };
+  for (const Row& row : rows) {
+    INFO(row.what);
+    const RequestRecord record = replay(row.reads);
+    CHECK(record.outcome == Outcome::kOk);
+    CHECK_FALSE(record.burst);
+    CHECK(record.decode_tok_s.reason == row.decode);
+    CHECK(record.decode_tok_s.value.has_value() == record.decode_tok_s.reason.empty());
+    CHECK(record.tpot_ms.reason == row.decode);
+    CHECK(record.decode_tok_s_n_minus_1.reason == row.n_minus_1);
+    CHECK(record.e2e_tok_s.reason == row.e2e);
+    CHECK((record.decode_basis == DecodeBasis::kNone) == !record.decode_tok_s.value);
+  }
+  CHECK(stream_rate(19'999, kSecond).value == 19'999);
+  CHECK(stream_rate(20'000, kSecond).reason == kTooFast);
+  CHECK(stream_rate(1, 0).reason == "zero_window");
 }
 
 TEST_CASE("an answer shorter than ignore_eos asked for is a failed request") {
