@@ -36,6 +36,7 @@ class Tool:
     warm-up, and gives its cost and the mean TTFT in milliseconds that it reports."""
 
     first_streams = 0  # requests before the load that are not streamed
+    discarded_batches = 0  # that are not in the mean TTFT
 
     def __init__(self, program, work):
         self.program, self.work = program, work
@@ -46,7 +47,7 @@ class Tool:
 
 
 class Benchy(Tool):
-    name, first_streams = "benchy", 2
+    name, first_streams, discarded_batches = "benchy", 2, 1
 
     def rows(self, engine, flags, seed=1):
         result = self.work / "benchy.json"
