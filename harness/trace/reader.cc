@@ -68,6 +68,12 @@ void Reader::begin_part(Block& part, ReadFrom from) {
   part_ = true;
 }
 
+Error Reader::broken(const Walker& walker) const {
+  const Error error = broken(walker.fault_at());
+  if (!walker.too_deep()) return error;
+  return {Errc::kParse, "a value is nested more than 200 deep; --repair leaves such events out", error.where};
+}
+
 Error Reader::broken(std::size_t at) const {
   const std::string where = fmt::format("byte {}", window_.offset_of(at));
   if (at >= *cursor_.end) return {Errc::kParse, "the trace is cut: it ends inside a value", where};
@@ -168,7 +174,7 @@ Status Reader::take_key() {
     return {};
   }
   if (walk == Walk::kDone) walk = walker.skip();
-  if (walk == Walk::kBroken) return fail(broken(walker.fault_at()));
+  if (walk == Walk::kBroken) return fail(broken(walker));
   if (walk == Walk::kIncomplete) {
     cursor_ = before;
     return need_more(*cursor_.at);
@@ -221,7 +227,7 @@ Result<Reader::Took> Reader::take_element(Event& event) {
     return Took::kNothing;
   }
   if (walk != Walk::kDone) {
-    const Error why = broken(is_object ? walker.fault_at() : start);
+    const Error why = is_object ? broken(walker) : broken(start);
     if (!options_.repair) return fail(why);
     BK_TRY(lose(start, why));
     return Took::kNothing;

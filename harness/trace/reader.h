@@ -99,6 +99,7 @@ class Reader {
   Status at_end();
   Status lose(std::size_t from, const Error& why);
   [[nodiscard]] Error broken(std::size_t at) const;
+  [[nodiscard]] Error broken(const Walker& walker) const;
 
   Window window_;
   ReadOptions options_;

@@ -74,6 +74,11 @@ Walk Walker::broken(std::size_t at) {
   return Walk::kBroken;
 }
 
+Walk Walker::deep() {
+  too_deep_ = true;
+  return broken(*c_.at);
+}
+
 Walk Walker::ended() { return c_.final ? broken(*c_.end) : Walk::kIncomplete; }
 
 inline Walk Walker::string(std::string_view& text) {
@@ -133,7 +138,7 @@ inline Walk Walker::value(int depth, std::string_view& text) {
 }
 
 Walk Walker::array(int depth) {
-  if (depth >= kMaxDepth) return broken(*c_.at);
+  if (depth >= kMaxDepth) return deep();
   ++c_.at;
   if (!c_.more()) return ended();
   if (c_.peek() == ']') {
@@ -194,7 +199,7 @@ Walk Walker::member(int depth, OnMember& on_member, OnObject& on_object) {
 template <class OnMember, class OnObject>
 inline Walk Walker::object(int depth, OnMember on_member, OnObject on_object) {
   constexpr std::ptrdiff_t kTokens = 3;  // of a plain member; what follows it may be the entry after the last token
-  if (depth >= kMaxDepth) return broken(*c_.at);
+  if (depth >= kMaxDepth) return deep();
   ++c_.at;
   if (!c_.more()) return ended();
   if (c_.peek() == '}') {

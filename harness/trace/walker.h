@@ -43,6 +43,8 @@ class Walker {
   Walk key(std::string_view& text);
   /// Offset in the piece of the token that may not stand there.
   [[nodiscard]] std::size_t fault_at() const { return fault_at_; }
+  /// It is JSON, but nested deeper than is read.
+  [[nodiscard]] bool too_deep() const { return too_deep_; }
 
  private:
   template <class OnMember, class OnObject>
@@ -59,10 +61,12 @@ class Walker {
   Walk scalar(std::string_view& text);
   Walk arguments(RawEvent& event);
   Walk broken(std::size_t at);
+  Walk deep();
   Walk ended();
 
   Cursor& c_;
   std::size_t fault_at_ = 0;
+  bool too_deep_ = false;
 };
 
 }  // namespace bk::trace

@@ -90,6 +90,16 @@ TEST_CASE("what is no JSON or cut is an error with its byte") {
   }
 }
 
+TEST_CASE("a value nested too deep is named as that") {
+  for (const int depth : {150, 250}) {
+    CAPTURE(depth);
+    const std::string nested = std::string(depth, '[') + std::string(depth, ']');
+    const auto sums = sums_of(memory_source("[{\"ph\": \"X\", \"args\": {\"a\": " + nested + "}}]"));
+    CHECK(sums.has_value() == (depth < 200));
+    if (!sums) CHECK(sums.error().what.find("nested more than 200 deep") != std::string::npos);
+  }
+}
+
 TEST_CASE("repair leaves out what cannot be read and counts it") {
   for (const char* name : {"unescaped-quote.json", "backslash-path.json", "control-char.json", "bad-utf8.json",
                            "bare-words.json", "cut.json"}) {
