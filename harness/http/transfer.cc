@@ -184,7 +184,12 @@ void Transfer::header_line(std::string_view line) {
     if (status_ < 200) return;  // 1xx: the answer is still to come
     headers_given_ = true;
     for (const auto& [name, value] : headers_) {
-      if (raw_chunks_ && name == "transfer-encoding" && to_lower(value) == "chunked") chunks_.emplace();
+      if (!raw_chunks_ || name != "transfer-encoding") continue;
+      if (to_lower(value) == "chunked") {
+        chunks_.emplace();
+      } else {
+        coding_ = value;
+      }
     }
     if (chunks_ && fd_ >= 0) loop_->sockets.at(fd_).streams = this;
     handler_->on_headers(status_, headers_, last_);
@@ -200,7 +205,7 @@ std::size_t Transfer::on_header(char* data, std::size_t size, std::size_t count,
   t.phase_ = Phase::kReceiving;
   t.took(size * count);
   if (!t.cancelled_ && !t.headers_given_) t.header_line({data, size * count});
-  return size * count;
+  return t.coding_.empty() ? size * count : 0;
 }
 
 std::size_t Transfer::on_write(char* data, std::size_t size, std::size_t count, void* self) {

@@ -110,6 +110,7 @@ class Transfer {
   bool headers_given_ = false;
   bool raw_chunks_ = false;  // libcurl hands chunks on as they came
   std::optional<Chunks> chunks_;
+  std::string coding_;  // one that was not asked for
   bool reads_ = false;
   bool cancelled_ = false;
   int fd_ = -1;

@@ -50,6 +50,7 @@ std::string system_reason(CURL* easy) {
 
 std::string Transfer::what_failed(CURLcode code) const {
   const std::string detail = error_[0] != '\0' ? error_.data() : curl_easy_strerror(code);
+  if (!coding_.empty()) return peer_ + " answered in the transfer coding \"" + coding_ + "\", which is not read";
   switch (code) {
     case CURLE_COULDNT_CONNECT:
       return "cannot connect to " + peer_ + ": " + system_reason(easy());

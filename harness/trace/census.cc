@@ -12,10 +12,9 @@ namespace {
 /// Launches and time of each name within the steps that annotations mark.
 std::vector<Amount> amounts_inside(const Recording& recording, const std::vector<Step>& steps) {
   std::vector<Amount> amounts(recording.names().size());
-  std::optional<std::size_t> at;  // neighbours in a trace mostly share their step
+  StepFinder finder(steps);
   recording.for_each_work([&](const Slice& slice) {
-    if (!at || slice.ts_ns < steps[*at].begin_ns || slice.ts_ns >= steps[*at].end_ns) at = step_at(steps, slice.ts_ns);
-    if (at) amounts[slice.name].add(1, slice.dur_ns);
+    if (finder.find(slice.ts_ns)) amounts[slice.name].add(1, slice.dur_ns);
   });
   return amounts;
 }

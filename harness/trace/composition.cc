@@ -29,8 +29,9 @@ Result<Cut> cut(const Recording& recording, const Rules& rules, const StepOption
   BK_ASSIGN(cut.steps, steady_steps(recording, *anchor, options.skip, options.min_steps));
   cut.work = recording.sorted({Kind::kKernel, Kind::kMemop});
   cut.by_step.resize(cut.steps.size());
+  StepFinder finder(cut.steps);
   for (const Slice& slice : cut.work) {
-    if (const auto at = step_at(cut.steps, slice.ts_ns)) cut.by_step[*at].push_back(slice);
+    if (const auto at = finder.find(slice.ts_ns)) cut.by_step[*at].push_back(slice);
   }
   return cut;
 }

@@ -69,7 +69,7 @@ void Reader::begin_part(Block& part, ReadFrom from) {
 }
 
 Error Reader::broken(const Walker& walker) const {
-  const Error error = broken(walker.fault_at());
+  Error error = broken(walker.fault_at());
   if (!walker.too_deep()) return error;
   return {Errc::kParse, "a value is nested more than 200 deep; --repair leaves such events out", error.where};
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "base/text.h"
@@ -94,11 +95,22 @@ std::vector<Step> cut_steps(const Recording& recording, const StepAnchor& anchor
   return marks;
 }
 
-std::optional<std::size_t> step_at(const std::vector<Step>& steps, std::int64_t ts_ns) {
-  const auto after = std::upper_bound(steps.begin(), steps.end(), ts_ns,
+void StepFinder::search(std::int64_t ts_ns) {
+  const auto after = std::upper_bound(steps_.begin(), steps_.end(), ts_ns,
                                       [](std::int64_t ts, const Step& step) { return ts < step.begin_ns; });
-  if (after == steps.begin() || ts_ns >= (after - 1)->end_ns) return std::nullopt;
-  return static_cast<std::size_t>(after - steps.begin()) - 1;
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  from_ns_ = std::numeric_limits<std::int64_t>::min();
+  to_ns_ = after == steps_.end() ? kMost : after->begin_ns;
+  step_.reset();
+  if (after == steps_.begin()) return;
+  const Step& before = *(after - 1);
+  if (ts_ns >= before.end_ns) {
+    from_ns_ = before.end_ns;
+    return;
+  }
+  from_ns_ = before.begin_ns;
+  to_ns_ = std::min(to_ns_, before.end_ns);
+  step_ = static_cast<std::size_t>(after - steps_.begin()) - 1;
 }
 
 Result<std::vector<Step>> steady_steps(const Recording& recording, const StepAnchor& anchor, std::int64_t skip,

@@ -32,8 +32,24 @@ struct Step {
 /// Steps in time. Anchored by a kernel: from one launch to the next, so that the last, which has no end, is left out.
 /// By an annotation: its ranges.
 [[nodiscard]] std::vector<Step> cut_steps(const Recording& recording, const StepAnchor& anchor);
-/// Index of the step in which `ts_ns` lies, or nothing. Steps are sorted and do not overlap.
-[[nodiscard]] std::optional<std::size_t> step_at(const std::vector<Step>& steps, std::int64_t ts_ns);
+
+/// In which step a time lies. Neighbours in a trace mostly share their step, or the stretch between two, so that the
+/// last one is kept. The steps, which outlive it, are sorted and do not overlap.
+class StepFinder {
+ public:
+  explicit StepFinder(const std::vector<Step>& steps) : steps_(steps) {}
+  /// The step's index, or nothing between steps.
+  std::optional<std::size_t> find(std::int64_t ts_ns) {
+    if (ts_ns < from_ns_ || ts_ns >= to_ns_) search(ts_ns);
+    return step_;
+  }
+
+ private:
+  void search(std::int64_t ts_ns);
+  const std::vector<Step>& steps_;
+  std::int64_t from_ns_ = 0, to_ns_ = 0;  // of the stretch that was found last
+  std::optional<std::size_t> step_;
+};
 
 /// Steps that medians are taken over: without the first `skip` and, of annotated ones, the last too. kInconclusive when
 /// fewer than `at_least` are left, saying how many there are.

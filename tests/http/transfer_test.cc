@@ -137,6 +137,18 @@ TEST_CASE("Bytes that are not HTTP are a protocol failure") {
   CHECK(run_one(*transport, request_to(server.url())).end.kind == End::Kind::kProtocol);
 }
 
+TEST_CASE("A transfer coding that nobody asked for is named") {
+  ScriptServer server([](int fd, int) {
+    read_request(fd);
+    send_all(fd, "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n" + chunk("data: {}\n\n") + kStreamEnd);
+  });
+  const auto transport = http::make_curl_transport();
+  const Recorder r = run_one(*transport, request_to(server.url()));
+  CHECK(r.end.kind == End::Kind::kProtocol);
+  CHECK(r.end.message.find("in the transfer coding \"gzip, chunked\", which is not read") != std::string::npos);
+  CHECK(r.body.empty());
+}
+
 TEST_CASE("A port that nobody listens on is named") {
   const std::string peer = "127.0.0.1:" + std::to_string(closed_port());
   const auto transport = http::make_curl_transport();

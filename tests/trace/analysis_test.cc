@@ -105,6 +105,25 @@ TEST_CASE("census of a trace written by hand") {
   CHECK(census.groups[0].amount.sum_ns == 360'000);
 }
 
+TEST_CASE("a time is found in its step, before, between and after steps, in whatever order times come") {
+  // One touches the next, one is empty.
+  const std::vector<Step> steps = {{10, 20}, {20, 25}, {30, 30}, {30, 40}, {50, 60}};
+  StepFinder finder(steps);
+  std::uint32_t random = 1;
+  for (int i = 0; i < 2000; ++i) {
+    random = random * 1664525 + 1013904223;
+    const std::int64_t ts = static_cast<std::int64_t>(random >> 16) % 80 - 5;
+    CAPTURE(ts);
+    std::optional<std::size_t> wanted;
+    for (std::size_t s = 0; s < steps.size(); ++s) {
+      if (ts >= steps[s].begin_ns && ts < steps[s].end_ns) wanted = s;
+    }
+    REQUIRE(finder.find(ts) == wanted);
+  }
+  const std::vector<Step> none;
+  CHECK_FALSE(StepFinder(none).find(5));
+}
+
 TEST_CASE("annotated steps count only what starts inside them") {
   TraceBuilder builder;
   builder.kernel("warm", 0, 5).event("gpu_user_annotation", "step", "10", "20", 7).kernel("a", 10, 3);
