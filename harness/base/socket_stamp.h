@@ -1,5 +1,7 @@
 #pragma once
-#include <sys/socket.h>
+#include <sys/types.h>
+
+#include <cstddef>
 
 #include "base/clock.h"
 
@@ -9,10 +11,12 @@ namespace bk {
 /// too. Sockets that cannot are left as they are.
 void enable_receive_stamps(int fd);
 
-/// Room for one stamp in a message's control data.
-inline constexpr std::size_t kStampRoom = CMSG_SPACE(sizeof(timespec));
-
-/// Wall clock at which the kernel had the newest packet of what recvmsg() returned in `message`; 0: not stamped.
-[[nodiscard]] Nanos receive_stamp(msghdr& message);
+/// What recv() gave.
+struct StampedBytes {
+  ssize_t bytes = -1;  ///< as recv() gives it, errno included
+  Nanos stamp = 0;     ///< wall clock at which the kernel had the newest packet of them; 0: not stamped
+};
+/// recv() with its `flags`, and the stamp of what it gave.
+[[nodiscard]] StampedBytes receive_stamped(int fd, char* into, std::size_t size, int flags);
 
 }  // namespace bk

@@ -4,29 +4,12 @@
 
 #include <algorithm>
 
-#include "base/socket_stamp.h"
-
 namespace bk::http {
 namespace {
 constexpr Nanos kTorn = 5 * kMicrosecond;        // the two clocks are normally read within 0.1 us
 constexpr Nanos kKeepPair = 100 * kMillisecond;  // adjtime slews at most 0.5 ms/s: 50 us in that time
 constexpr Nanos kOldest = 10 * kSecond;
 constexpr std::size_t kLearning = 8;  // a few larger writes in a row are believed, one is not
-
-Waiting receive(int fd, char* into, std::size_t size, int flags) {
-  iovec target{into, size};
-  alignas(cmsghdr) char control[kStampRoom];
-  msghdr message{};
-  message.msg_iov = &target;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  Waiting waiting;
-  waiting.bytes = recvmsg(fd, &message, flags);
-  if (waiting.bytes > 0) waiting.stamp = receive_stamp(message);
-  return waiting;
-}
-
 }  // namespace
 
 void StampClock::refresh() {
@@ -44,14 +27,14 @@ Nanos StampClock::to_monotonic(Nanos wall) const {
   return at;
 }
 
-Waiting peek(int fd, std::size_t limit) {
+StampedBytes peek(int fd, std::size_t limit) {
   // MSG_TRUNC: TCP counts the waiting bytes without copying them, so the buffer is normally never written.
   static thread_local char buffer[kPeekAll];
-  return receive(fd, buffer, std::min(limit, kPeekAll), MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
+  return receive_stamped(fd, buffer, std::min(limit, kPeekAll), MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
 }
 
 void ReadStamps::look(int fd, const StampClock& clock, std::size_t* typical, char* copy, std::size_t size) {
-  const Waiting waiting = copy == nullptr ? peek(fd) : receive(fd, copy, size, MSG_PEEK | MSG_DONTWAIT);
+  const StampedBytes waiting = copy == nullptr ? peek(fd) : receive_stamped(fd, copy, size, MSG_PEEK | MSG_DONTWAIT);
   bytes_ = waiting.bytes;
   taken_ = parts_ = 0;
   const Nanos last = waiting.stamp == 0 ? 0 : clock.to_monotonic(waiting.stamp);
@@ -71,7 +54,7 @@ void ReadStamps::look(int fd, const StampClock& clock, std::size_t* typical, cha
 void ReadStamps::split(int fd, const StampClock& clock, std::size_t parts) {
   const auto bytes = static_cast<std::size_t>(bytes_);
   for (std::size_t i = 0; i + 1 < parts; ++i) {
-    const Waiting part = peek(fd, (2 * i + 1) * bytes / (2 * parts) + 1);
+    const StampedBytes part = peek(fd, (2 * i + 1) * bytes / (2 * parts) + 1);
     const Nanos at = part.stamp == 0 ? 0 : clock.to_monotonic(part.stamp);
     at_[i] = at == 0 ? at_[parts - 1] : at;
   }

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "base/clock.h"
+#include "base/socket_stamp.h"
 
 namespace bk::http {
 
@@ -23,14 +24,10 @@ class StampClock {
   Nanos taken_ = 0;
 };
 
-/// What waits on a socket, seen without taking it.
-struct Waiting {
-  ssize_t bytes = -1;  ///< 0: the peer ended; -1: nothing waits, or the socket cannot tell
-  Nanos stamp = 0;     ///< wall clock of the newest packet that waits; 0: not stamped
-};
-/// At most `limit` bytes of it (64 KiB) are looked at. TCP only: other sockets would copy them.
 inline constexpr std::size_t kPeekAll = std::size_t{64} << 10;
-[[nodiscard]] Waiting peek(int fd, std::size_t limit = kPeekAll);
+/// What waits on a socket, seen without taking it: at most `limit` bytes, at most kPeekAll. 0: the peer ended; -1:
+/// nothing waits, or the socket cannot tell. TCP only: other sockets would copy the bytes.
+[[nodiscard]] StampedBytes peek(int fd, std::size_t limit = kPeekAll);
 
 /// When the bytes of one read arrived. A backlog of several equal writes (a client that was kept from running) holds a
 /// stamp for each of them, as far as the kernel kept their packets apart.
