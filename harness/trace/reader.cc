@@ -71,7 +71,8 @@ void Reader::begin_part(Block& part, ReadFrom from) {
 Error Reader::broken(const Walker& walker) const {
   Error error = broken(walker.fault_at());
   if (!walker.too_deep()) return error;
-  return {Errc::kParse, "a value is nested more than 200 deep; --repair leaves such events out", error.where};
+  return {Errc::kParse, fmt::format("a value is nested more than {} deep; --repair leaves such events out", kMaxDepth),
+          error.where};
 }
 
 Error Reader::broken(std::size_t at) const {

@@ -8,8 +8,6 @@
 namespace bk::trace {
 namespace {
 
-constexpr int kMaxDepth = 200;
-
 constexpr std::array<bool, 256> table_of(std::string_view members) {
   std::array<bool, 256> table{};
   for (const char c : members) table[static_cast<unsigned char>(c)] = true;

@@ -30,6 +30,9 @@ enum class Walk {
   kBroken,      ///< no JSON: Walker::fault_at() says where
 };
 
+/// Values nested deeper are not read.
+inline constexpr int kMaxDepth = 200;
+
 /// Reads values strictly after RFC 8259 along the tokens of a piece. Nothing is copied.
 class Walker {
  public:
