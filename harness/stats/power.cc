@@ -65,28 +65,45 @@ std::optional<Design> design_of(const std::vector<int>& variants, const Contrast
   return Design{boot_sd, arm->unscaled_variance, fit->df + more_df};
 }
 
-double chance_to_call(double effect, const Design& design, const Rules& rules) {
-  const double se = design.boot_sd * std::sqrt(design.unscaled_variance);
-  const double size = std::fabs(effect), band = std::log1p(rules.band);
-  if (!(se > 0)) return size > band ? 1 : 0;
-  if (design.df < kLeastDf) return 0;
-  const double half = t_quantile(1 - rules.alpha / 2, design.df);
-  // At equal acceptance a share of alpha is spent on the question whether acceptance moved.
-  const double least = t_quantile(1 - (1 - kAcceptanceShare) * rules.alpha / 2, design.df);
-  double chance = 0;
-  for (const Deviation& s : deviations(design.df)) {
-    const double needed = std::max(half * s.size * se + band, least * s.size * se);
-    chance += s.share * normal_cdf((size - needed) / se);
+namespace {
+
+/// Which effects a plan calls, whatever their size: all that is the same for each of them.
+class Caller {
+ public:
+  Caller(const Design& design, const Rules& rules)
+      : se_(design.boot_sd * std::sqrt(design.unscaled_variance)), band_(std::log1p(rules.band)) {
+    if (!(se_ > 0) || design.df < kLeastDf) return;
+    const double half = t_quantile(1 - rules.alpha / 2, design.df);
+    // At equal acceptance a share of alpha is spent on the question whether acceptance moved.
+    const double least = t_quantile(1 - (1 - kAcceptanceShare) * rules.alpha / 2, design.df);
+    estimates_ = deviations(design.df);
+    for (Deviation& s : estimates_) s.size = std::max(half * s.size * se_ + band_, least * s.size * se_);
   }
-  return chance;
+  [[nodiscard]] double chance(double size) const {
+    if (!(se_ > 0)) return size > band_ ? 1 : 0;
+    double chance = 0;
+    for (const Deviation& needed : estimates_) chance += needed.share * normal_cdf((size - needed.size) / se_);
+    return chance;
+  }
+
+ private:
+  double se_, band_;
+  std::vector<Deviation> estimates_;  ///< the size that is called at each estimate; none: nothing is
+};
+
+}  // namespace
+
+double chance_to_call(double effect, const Design& design, const Rules& rules) {
+  return Caller(design, rules).chance(std::fabs(effect));
 }
 
 std::optional<double> resolution(const Design& design, const Rules& rules) {
+  const Caller caller(design, rules);
   double low = std::log1p(rules.band), high = kLargestEffect;
-  if (chance_to_call(high, design, rules) < kPower) return std::nullopt;
+  if (caller.chance(high) < kPower) return std::nullopt;
   for (int i = 0; i < 60; ++i) {
     const double middle = 0.5 * (low + high);
-    (chance_to_call(middle, design, rules) < kPower ? low : high) = middle;
+    (caller.chance(middle) < kPower ? low : high) = middle;
   }
   return high;
 }
