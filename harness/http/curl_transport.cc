@@ -240,7 +240,7 @@ Status CurlTransport::preconnect(const std::string& url, int connections) {
   request.url = url.substr(0, url.find("://") + 3) + peer_of(url) + "/";
   request.timeouts.connect = request.timeouts.total = kPreconnectLimit;
   // libcurl connects a standing socket once more: TCP allows it, a unix socket does not.
-  const bool bare = !is_tls(url) && options_.unix_socket.empty();
+  const bool bare = bare_tcp(url, options_);
   for (int i = 0, n = handler.left; i < n; ++i) {
     add(request, &handler, bare ? Transfer::Purpose::kConnectOnly : Transfer::Purpose::kRequest);
   }

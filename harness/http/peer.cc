@@ -16,6 +16,10 @@ std::string_view authority_of(std::string_view url) {
 
 bool is_tls(const std::string& url) { return to_lower(std::string_view(url).substr(0, 8)) == "https://"; }
 
+bool bare_tcp(const std::string& url, const TransportOptions& options) {
+  return !is_tls(url) && options.unix_socket.empty() && !options.use_proxy_env;
+}
+
 std::string peer_of(const std::string& url) {
   std::string_view host = authority_of(url);
   const std::size_t at = host.rfind('@');

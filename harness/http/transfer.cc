@@ -4,14 +4,13 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
 
 #include "base/check.h"
 #include "base/socket_stamp.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "http/peer.h"
+#include "http/transfer_coding.h"
 
 namespace bk::http {
 namespace {
@@ -112,8 +111,7 @@ void Transfer::set_up_connection() {
   curl_easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, &Transfer::on_socket_done);
   curl_easy_setopt(e, CURLOPT_CLOSESOCKETDATA, loop_);
   if (purpose_ == Purpose::kConnectOnly) curl_easy_setopt(e, CURLOPT_CONNECT_ONLY, 1L);
-  // On plain TCP alone are the bytes of the socket those of the answer.
-  raw_chunks_ = !is_tls(request_.url) && !options.http2 && options.unix_socket.empty();
+  raw_chunks_ = bare_tcp(request_.url, options) && !options.http2;
   if (raw_chunks_) curl_easy_setopt(e, CURLOPT_HTTP_TRANSFER_DECODING, 0L);
 }
 
@@ -183,13 +181,11 @@ void Transfer::header_line(std::string_view line) {
   if (line.empty()) {
     if (status_ < 200) return;  // 1xx: the answer is still to come
     headers_given_ = true;
-    for (const auto& [name, value] : headers_) {
-      if (!raw_chunks_ || name != "transfer-encoding") continue;
-      if (to_lower(value) == "chunked") {
-        chunks_.emplace();
-      } else {
-        coding_ = value;
-      }
+    const bool has_body = request_.method != "HEAD" && status_ != 204 && status_ != 304;
+    if (raw_chunks_ && has_body) {
+      const TransferCoding coding = transfer_coding(headers_);
+      if (coding.chunked) chunks_.emplace();
+      coding_ = coding.unread;
     }
     if (chunks_ && fd_ >= 0) loop_->sockets.at(fd_).streams = this;
     handler_->on_headers(status_, headers_, last_);
@@ -212,7 +208,7 @@ std::size_t Transfer::on_write(char* data, std::size_t size, std::size_t count, 
   auto& t = *static_cast<Transfer*>(self);
   if (t.chunks_) {
     t.take_chunks({data, size * count}, true);
-    return size * count;
+    return t.broke_chunks() ? 0 : size * count;
   }
   t.took(size * count);
   if (!t.cancelled_) t.handler_->on_bytes({data, size * count}, t.last_);
@@ -244,10 +240,7 @@ std::optional<End> Transfer::read_chunks(std::string_view waiting) {
   if (taken > 0 && recv(fd_, nullptr, taken, MSG_TRUNC | MSG_DONTWAIT) != static_cast<ssize_t>(taken)) {
     return end_of(CURLE_RECV_ERROR, monotonic_now());
   }
-  if (chunks_->broken()) {
-    std::snprintf(error_.data(), error_.size(), "what came is no chunk of an answer");
-    return end_of(CURLE_RECV_ERROR, monotonic_now());
-  }
+  if (broke_chunks()) return end_of(CURLE_RECV_ERROR, monotonic_now());
   if (waiting.empty() || taken < waiting.size()) {
     reads_ = false;
     curl_easy_pause(easy(), CURLPAUSE_CONT);

@@ -91,6 +91,7 @@ class Transfer {
   void took(std::size_t bytes);
   /// The bytes that were taken: all, or all before the last chunk when that is for libcurl.
   std::size_t take_chunks(std::string_view bytes, bool all);
+  [[nodiscard]] bool broke_chunks() const { return chunks_ && chunks_->broken(); }
   [[nodiscard]] std::string what_failed(CURLcode code) const;
 
   TransferId id_;
@@ -110,7 +111,7 @@ class Transfer {
   bool headers_given_ = false;
   bool raw_chunks_ = false;  // libcurl hands chunks on as they came
   std::optional<Chunks> chunks_;
-  std::string coding_;  // one that was not asked for
+  std::string coding_;  // one that is not read
   bool reads_ = false;
   bool cancelled_ = false;
   int fd_ = -1;

@@ -50,6 +50,7 @@ std::string system_reason(CURL* easy) {
 
 std::string Transfer::what_failed(CURLcode code) const {
   const std::string detail = error_[0] != '\0' ? error_.data() : curl_easy_strerror(code);
+  if (broke_chunks()) return "the connection to " + peer_ + " broke: what came is no chunk of an answer";
   if (!coding_.empty()) return peer_ + " answered in the transfer coding \"" + coding_ + "\", which is not read";
   switch (code) {
     case CURLE_COULDNT_CONNECT:
@@ -76,7 +77,8 @@ std::string Transfer::what_failed(CURLcode code) const {
 End Transfer::end_of(CURLcode code, Nanos at) const {
   if (cancelled_) return {End::Kind::kCancelled, "cancelled", at};
   if (code == CURLE_OK) return {End::Kind::kComplete, {}, at};
-  return {kind_of(code, sendings_ > 0), redact(what_failed(code), secrets_of(request_)), at};
+  const End::Kind kind = broke_chunks() ? End::Kind::kCut : kind_of(code, sendings_ > 0);
+  return {kind, redact(what_failed(code), secrets_of(request_)), at};
 }
 
 }  // namespace bk::http

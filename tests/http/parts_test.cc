@@ -32,6 +32,15 @@ TEST_CASE("A URL's peer carries no secret") {
   CHECK(printable(c.url) == c.printable);
 }
 
+TEST_CASE("Only without TLS, a proxy or a unix socket are the bytes on the socket the host's HTTP") {
+  TransportOptions options;
+  CHECK(bare_tcp("http://host/v1", options));
+  CHECK_FALSE(bare_tcp("https://host/v1", options));
+  SECTION("a proxy may itself be reached over TLS") { options.use_proxy_env = true; }
+  SECTION("unix socket") { options.unix_socket = "/run/engine.sock"; }
+  CHECK(bare_tcp("http://host/v1", options) == (!options.use_proxy_env && options.unix_socket.empty()));
+}
+
 TEST_CASE("Deadlines come in order of time") {
   Deadlines deadlines;
   CHECK_FALSE(deadlines.next());

@@ -32,6 +32,7 @@ class Recorder final : public http::Handler {
     ++ends;
   }
   [[nodiscard]] bool complete() const { return ends == 1 && end.kind == http::End::Kind::kComplete; }
+  [[nodiscard]] bool says(const std::string& text) const { return end.message.find(text) != std::string::npos; }
 
   int sendings = 0, reopened = 0, status = 0, ends = 0;
   Nanos sent = 0, connect = 0, headers_at = 0;
@@ -48,6 +49,13 @@ inline http::Request request_to(const std::string& url, const std::string& body 
   request.body = body;
   request.timeouts.total = 20 * kSecond;
   return request;
+}
+
+inline Recorder run_one(http::Transport& transport, http::Request request) {
+  Recorder recorder;
+  transport.start(std::move(request), &recorder);
+  transport.run(0);
+  return recorder;
 }
 
 }  // namespace bk::test

@@ -1,11 +1,13 @@
 #include "script_server.h"
 
 #include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
@@ -58,6 +60,15 @@ void send_all(int fd, const std::string& bytes) {
     const ssize_t n = send(fd, bytes.data() + at, bytes.size() - at, MSG_NOSIGNAL);
     if (n <= 0) return;
     at += static_cast<std::size_t>(n);
+  }
+}
+
+void send_apart(int fd, const std::vector<std::string>& parts) {
+  const int at_once = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
+  for (const std::string& part : parts) {
+    send_all(fd, part);
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
   }
 }
 

@@ -12,6 +12,8 @@ namespace bk::test {
 std::string read_request(int fd);
 /// Writes all bytes; errors are ignored, as the client may be gone by then.
 void send_all(int fd, const std::string& bytes);
+/// Each part in a packet of its own.
+void send_apart(int fd, const std::vector<std::string>& parts);
 /// A 200 with a Content-Length body.
 std::string whole_answer(const std::string& body);
 /// The head of a chunked event stream, one chunk of it, and its end.

@@ -15,13 +15,6 @@ namespace {
 using http::End;
 using std::chrono::milliseconds;
 
-Recorder run_one(http::Transport& transport, http::Request request) {
-  Recorder recorder;
-  transport.start(std::move(request), &recorder);
-  transport.run(0);
-  return recorder;
-}
-
 TEST_CASE("A body arrives whole however the server cuts it") {
   const std::string events = "data: {\"a\":1}\n\ndata: {\"b\":\"\xea\xb0\x80\"}\n\ndata: [DONE]\n\n";
   const std::string chunked = stream_head() + chunk(events.substr(0, 20)) + chunk(events.substr(20)) + kStreamEnd;
