@@ -93,6 +93,7 @@ void CurlTransport::serve(Nanos until, const std::function<bool()>& done) {
 }
 
 void CurlTransport::take_orders() {
+  if (!starts_.empty()) loop_.sockets.end_unclean();
   for (std::size_t i = 0; i < starts_.size(); ++i) {
     const auto found = transfers_.find(starts_[i]);
     if (found != transfers_.end()) enter(*found->second);
@@ -167,7 +168,10 @@ void CurlTransport::wait_and_read(Nanos until) {
     loop_.stamps.clear();
     const bool by_us = socket.streams != nullptr && socket.streams->reads();
     char* const copy = by_us ? copy_.data() : nullptr;
-    if (by_us || socket.stamps) loop_.stamps.look(event.data.fd, clock_, &socket.typical_bytes, copy, copy_.size());
+    // A look at a connection that failed would take the error, and leave libcurl what seems to be an orderly end.
+    const bool failed = (event.events & EPOLLERR) != 0;
+    if (!failed && (by_us || socket.stamps))
+      loop_.stamps.look(event.data.fd, clock_, &socket.typical_bytes, copy, copy_.size());
     if (socket.stamps && loop_.stamps.stamped()) ++stamped;
     if (loop_.stamps.oldest() != 0) worst_delay_ = std::max(worst_delay_, monotonic_now() - loop_.stamps.oldest());
     if (by_us) {
@@ -189,8 +193,10 @@ void CurlTransport::read_socket(int fd, std::uint32_t events) {
   const int before = running_;
   curl_multi_socket_action(multi_.get(), fd, what, &running_);
   if (running_ != before) take_finished();
-  Transfer* const stream = loop_.sockets.at(fd).streams;
-  if (stream != nullptr && !stream->reads() && stream->may_read()) stream->start_reading();
+  const Socket& socket = loop_.sockets.at(fd);
+  const bool sends = (socket.events & EPOLLOUT) != 0;  // the request, still: libcurl must not be paused
+  Transfer* const stream = socket.streams;
+  if (stream != nullptr && !sends && !stream->reads() && stream->may_read()) stream->start_reading();
 }
 
 void CurlTransport::read_stream(int fd) {

@@ -7,6 +7,8 @@
 
 namespace bk::http {
 namespace {
+constexpr std::size_t kAll = std::size_t{1} << 30;
+
 // Idle connections have nothing to say: bytes that wait, or an end, make one useless.
 bool alive(int fd) {
   char byte = 0;
@@ -55,6 +57,15 @@ std::size_t Sockets::idle(const std::string& peer) const {
     if (socket.peer == peer && !socket.busy && alive(static_cast<int>(fd))) ++count;
   }
   return count;
+}
+
+void Sockets::end_unclean() {
+  for (std::size_t i = 0; i < sockets_.size(); ++i) {
+    if (!sockets_[i].bare || sockets_[i].busy) continue;
+    const int fd = static_cast<int>(i);
+    // libcurl takes a connection with bytes on it for one that lives: they are dropped, so that it sees the end.
+    if (recv(fd, nullptr, kAll, MSG_TRUNC | MSG_DONTWAIT) > 0) shutdown(fd, SHUT_RDWR);
+  }
 }
 
 void Sockets::close_standing() {

@@ -15,6 +15,7 @@ struct Socket {
   std::uint32_t events = 0;  ///< as watched by the poller
   bool watched = false;
   bool stamps = false;            ///< TCP, whose packets the kernel stamps
+  bool bare = false;              ///< what comes on it is HTTP/1, bare of TLS
   bool busy = false;              ///< a transfer is on it
   bool keep = false;              ///< when libcurl closes it, keep it open: it stands for a later transfer
   std::size_t typical_bytes = 0;  ///< of one write of the peer's, as receive_stamp.h learns it
@@ -33,6 +34,9 @@ class Sockets {
   [[nodiscard]] int take_standing(const std::string& peer);
   /// Live connections to `peer` that no transfer is on.
   [[nodiscard]] std::size_t idle(const std::string& peer) const;
+  /// Ends every idle bare connection on which bytes wait: a request sent there would take for its answer what came
+  /// before it.
+  void end_unclean();
   void close_standing();
 
  private:

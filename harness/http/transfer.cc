@@ -132,6 +132,7 @@ curl_socket_t Transfer::on_open(void* self, curlsocktype purpose, curl_sockaddr*
   const bool tcp = address->family == AF_INET || address->family == AF_INET6;
   if (tcp) enable_receive_stamps(fd);
   t.loop_->sockets.opened(fd, t.peer_, tcp);
+  t.loop_->sockets.at(fd).bare = t.raw_chunks_;
   return fd;
 }
 

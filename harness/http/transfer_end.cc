@@ -1,3 +1,4 @@
+#include <cerrno>
 #include <cstring>
 
 #include "base/text.h"
@@ -43,7 +44,8 @@ End::Kind kind_of(CURLcode code, bool sent) {
 std::string system_reason(CURL* easy) {
   long number = 0;
   curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
-  return number == 0 ? "does a server listen there?" : std::strerror(static_cast<int>(number));
+  if (number == 0 || number == ECONNREFUSED) return "does a server listen there?";
+  return std::strerror(static_cast<int>(number));
 }
 
 }  // namespace
