@@ -35,6 +35,13 @@ __device__ inline uint4 load_streaming(const void* pointer) {
   return v;
 }
 
+/// As load_cached(), in the order in which it stands among other asm.
+__device__ inline uint4 load_volatile(const void* pointer) {
+  uint4 v;
+  asm volatile("ld.global.nc.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(pointer));
+  return v;
+}
+
 __device__ inline uint4 load_cached(const void* pointer) { return __ldg(static_cast<const uint4*>(pointer)); }
 
 /// c += a * b for a 16x16 tile a and a 16x8 tile b of bf16, one warp.

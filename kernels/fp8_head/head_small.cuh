@@ -44,19 +44,29 @@ __device__ inline std::uint32_t scale_field(float largest) {
   return min(268u - field, 253u);
 }
 
-/// This warp's columns of x as fp16, scaled; lane/4 is the token. `inverse` gets what undoes each token's scale.
-__device__ inline void load_x(const BkFp8Head& head, uint4 (&x)[kSmallSteps * 2], float* inverse) {
+/// Asks for this warp's columns of x; lane/4 is the token.
+__device__ inline void ask_for_x(const BkFp8Head& head, uint4 (&x)[kSmallSteps * 2]) {
+  const int lane = threadIdx.x % 32;
+  const int token = lane / 4;
+  const auto* source = static_cast<const __nv_bfloat16*>(head.x) + token * head.x_stride +
+                       threadIdx.x / 32 * kSmallSlice + lane % 4 * 16;
+#pragma unroll
+  for (int i = 0; i < kSmallSteps * 2; ++i) {
+    x[i] = make_uint4(0, 0, 0, 0);
+    if (token < head.m) x[i] = load_volatile(source + i / 2 * 64 + i % 2 * 8);
+  }
+}
+
+/// Turns x into fp16, scaled. `inverse` gets what undoes each token's scale.
+__device__ inline void narrow_x(uint4 (&x)[kSmallSteps * 2], float* inverse) {
   __shared__ float largest[kSmallWarps][kSmallTokens];
   const int lane = threadIdx.x % 32;
   const int warp = threadIdx.x / 32;
   const int token = lane / 4;
-  const auto* source =
-      static_cast<const __nv_bfloat16*>(head.x) + token * head.x_stride + warp * kSmallSlice + lane % 4 * 16;
   float top = 0;
 #pragma unroll
   for (int i = 0; i < kSmallSteps * 2; ++i) {
-    x[i] = make_uint4(0, 0, 0, 0);
-    if (token < head.m) x[i] = load_cached(source + i / 2 * 64 + i % 2 * 8);
+    asm volatile("" : "+r"(x[i].x), "+r"(x[i].y), "+r"(x[i].z), "+r"(x[i].w));  // not before what was asked for above
     const std::uint32_t pairs[4] = {x[i].x, x[i].y, x[i].z, x[i].w};
 #pragma unroll
     for (int p = 0; p < 4; ++p) {
@@ -155,9 +165,11 @@ __global__ __launch_bounds__(32 * kSmallWarps, 1) void head_small_kernel(const _
     fetch(piece + kDepth - 1);
     return own + piece % kDepth * slot_bytes;
   };
-  for (int piece = 0; piece < kDepth - 1; ++piece) fetch(piece);
   uint4 x[kSmallSteps * 2];
-  load_x(head, x, inverse);
+  ask_for_x(head, x);  // ahead of the weights, or it would wait behind all that the ring asks for
+#pragma unroll 1
+  for (int piece = 0; piece < kDepth - 1; ++piece) fetch(piece);
+  narrow_x(x, inverse);
   for (int turn = 0; blockIdx.x + turn * gridDim.x < tiles; ++turn) {
     const int row = (blockIdx.x + turn * gridDim.x) * kSmallRows;
     const float scale = __ldg(head.scale + row + threadIdx.x % kSmallRows);

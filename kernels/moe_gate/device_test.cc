@@ -68,7 +68,10 @@ TEST_CASE("moe_route chooses and weighs as the reference does") {
       {6, 256, 4096, BK_MOE_SQRTSOFTPLUS, 6, true, true}, {1, 256, 4096, BK_MOE_SIGMOID, 8, true, true},
       {8, 128, 2048, BK_MOE_SOFTMAX, 8, false, true},     {32, 256, 2048, BK_MOE_SOFTMAX, 6, true, false},
       {13, 64, 1024, BK_MOE_SIGMOID, 32, false, false},   {17, 48, 512, BK_MOE_SQRTSOFTPLUS, 4, false, true},
-      {3, 16, 256, BK_MOE_SOFTMAX, 16, false, true},      {9, 208, 256, BK_MOE_SIGMOID, 1, true, true}};
+      {3, 16, 256, BK_MOE_SOFTMAX, 16, false, true},      {9, 208, 256, BK_MOE_SIGMOID, 1, true, true},
+      {1, 128, 2048, BK_MOE_SOFTMAX, 8, false, true},     {7, 128, 2048, BK_MOE_SOFTMAX, 8, true, false},
+      {5, 128, 1536, BK_MOE_SIGMOID, 17, true, true},     {8, 128, 512, BK_MOE_SQRTSOFTPLUS, 1, false, true},
+      {9, 128, 2048, BK_MOE_SOFTMAX, 8, false, true},     {8, 128, 2304, BK_MOE_SOFTMAX, 12, false, true}};
   Draw draw;
   for (const Row& row : rows) {
     INFO("seed " << draw.seed() << " m " << row.m << " n " << row.n << " scoring " << row.scoring << " top "
@@ -105,25 +108,26 @@ TEST_CASE("moe_route chooses and weighs as the reference does") {
 }
 
 TEST_CASE("moe_route sends equal scores to the lower index, and NaN last") {
-  Draw draw;
-  const int k = 256;
+  const int k = 512;
+  const auto n = GENERATE(256, 128);  // 128: the kernel of one cluster
+  const int last = n - 1;
   std::vector<std::uint16_t> x(k, to_bf16(1.0f));
-  std::vector<std::uint16_t> w(256 * k, 0);
-  for (const int expert : {200, 31, 77}) w[static_cast<std::size_t>(expert) * k] = to_bf16(2.0f);
+  std::vector<std::uint16_t> w(static_cast<std::size_t>(n) * k, 0);
+  for (const int expert : {last, 31, 72}) w[static_cast<std::size_t>(expert) * k] = to_bf16(2.0f);
   w[5 * k] = to_bf16(NAN);
   const DeviceArray<std::uint16_t> dx(x), dw(w);
-  const DeviceArray<unsigned char> workspace(bk_moe_workspace_bytes(256));
+  const DeviceArray<unsigned char> workspace(bk_moe_workspace_bytes(n));
   DeviceArray<float> weights(8);
   DeviceArray<std::int32_t> ids(8);
-  const BkMoeGate gate{dx.get(), dw.get(), nullptr, workspace.get(), k, 1, 256, k};
+  const BkMoeGate gate{dx.get(), dw.get(), nullptr, workspace.get(), k, 1, n, k};
   for (const int scoring : {BK_MOE_SQRTSOFTPLUS, BK_MOE_SIGMOID}) {
     const BkMoeRoute route{nullptr, weights.get(), ids.get(), scoring, 8, 1, 1.0f};
     REQUIRE(bk_moe_route(&gate, &route, nullptr) == BK_KERNEL_OK);
-    CHECK(ids.read() == std::vector<std::int32_t>{31, 77, 200, 0, 1, 2, 3, 4});
+    CHECK(ids.read() == std::vector<std::int32_t>{31, 72, last, 0, 1, 2, 3, 4});
   }
   for (std::size_t i = 0; i < w.size(); i += k) w[i] = to_bf16(NAN);
   const DeviceArray<std::uint16_t> all_nan(w);
-  const BkMoeGate lost{dx.get(), all_nan.get(), nullptr, workspace.get(), k, 1, 256, k};
+  const BkMoeGate lost{dx.get(), all_nan.get(), nullptr, workspace.get(), k, 1, n, k};
   const BkMoeRoute route{nullptr, weights.get(), ids.get(), BK_MOE_SOFTMAX, 8, 1, 1.0f};
   REQUIRE(bk_moe_route(&lost, &route, nullptr) == BK_KERNEL_OK);
   CHECK(ids.read() == std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7});
@@ -132,11 +136,13 @@ TEST_CASE("moe_route sends equal scores to the lower index, and NaN last") {
 
 TEST_CASE("a thousand launches agree bit for bit") {
   Draw draw;
-  const Case c(draw, 6, 256, 4096, 4096);
+  const auto [n, k, scoring] =
+      GENERATE(table<int, int, int>({{256, 4096, BK_MOE_SQRTSOFTPLUS}, {128, 2048, BK_MOE_SOFTMAX}}));
+  const Case c(draw, 6, n, k, k);
   DeviceArray<float> weights(36);
   DeviceArray<std::int32_t> ids(36);
   const BkMoeGate gate = c.gate();
-  const BkMoeRoute route{c.dbias.get(), weights.get(), ids.get(), BK_MOE_SQRTSOFTPLUS, 6, 1, 1.5f};
+  const BkMoeRoute route{n == 256 ? c.dbias.get() : nullptr, weights.get(), ids.get(), scoring, 6, 1, 1.5f};
   const auto bits = [](const std::vector<float>& values) {
     std::vector<std::uint32_t> out;
     for (const float value : values) out.push_back(std::bit_cast<std::uint32_t>(value));
@@ -160,7 +166,8 @@ TEST_CASE("a thousand launches agree bit for bit") {
 
 TEST_CASE("a captured graph replays moe_gate and moe_route") {
   Draw draw;
-  Case c(draw, 6, 256, 4096, 4096);
+  const auto [n, k] = GENERATE(table<int, int>({{256, 4096}, {128, 2048}}));
+  Case c(draw, 6, n, k, k);
   DeviceArray<float> weights(36);
   DeviceArray<std::int32_t> ids(36);
   const BkMoeGate gate = c.gate();
