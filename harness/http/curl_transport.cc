@@ -93,7 +93,6 @@ void CurlTransport::serve(Nanos until, const std::function<bool()>& done) {
 }
 
 void CurlTransport::take_orders() {
-  if (!starts_.empty()) loop_.sockets.end_unclean();
   for (std::size_t i = 0; i < starts_.size(); ++i) {
     const auto found = transfers_.find(starts_[i]);
     if (found != transfers_.end()) enter(*found->second);

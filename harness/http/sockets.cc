@@ -7,8 +7,6 @@
 
 namespace bk::http {
 namespace {
-constexpr std::size_t kAll = std::size_t{1} << 30;
-
 // Idle connections have nothing to say: bytes that wait, or an end, make one useless.
 bool alive(int fd) {
   char byte = 0;
@@ -59,13 +57,14 @@ std::size_t Sockets::idle(const std::string& peer) const {
   return count;
 }
 
-void Sockets::end_unclean() {
-  for (std::size_t i = 0; i < sockets_.size(); ++i) {
-    if (!sockets_[i].bare || sockets_[i].busy) continue;
-    const int fd = static_cast<int>(i);
-    // libcurl takes a connection with bytes on it for one that lives: they are dropped, so that it sees the end.
-    if (recv(fd, nullptr, kAll, MSG_TRUNC | MSG_DONTWAIT) > 0) shutdown(fd, SHUT_RDWR);
+bool Sockets::unasked_waits(const std::string& peer, int local_port) const {
+  for (std::size_t fd = 0; fd < sockets_.size(); ++fd) {
+    const Socket& socket = sockets_[fd];
+    if (socket.local_port != local_port || socket.busy || socket.peer != peer) continue;
+    char byte = 0;
+    return recv(static_cast<int>(fd), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
   }
+  return false;
 }
 
 void Sockets::close_standing() {

@@ -15,7 +15,7 @@ struct Socket {
   std::uint32_t events = 0;  ///< as watched by the poller
   bool watched = false;
   bool stamps = false;            ///< TCP, whose packets the kernel stamps
-  bool bare = false;              ///< what comes on it is HTTP/1, bare of TLS
+  int local_port = 0;             ///< of a connection that was kept
   bool busy = false;              ///< a transfer is on it
   bool keep = false;              ///< when libcurl closes it, keep it open: it stands for a later transfer
   std::size_t typical_bytes = 0;  ///< of one write of the peer's, as receive_stamp.h learns it
@@ -34,9 +34,8 @@ class Sockets {
   [[nodiscard]] int take_standing(const std::string& peer);
   /// Live connections to `peer` that no transfer is on.
   [[nodiscard]] std::size_t idle(const std::string& peer) const;
-  /// Ends every idle bare connection on which bytes wait: a request sent there would take for its answer what came
-  /// before it.
-  void end_unclean();
+  /// Bytes wait on the idle connection from this port: a request sent there would take them for its answer.
+  [[nodiscard]] bool unasked_waits(const std::string& peer, int local_port) const;
   void close_standing();
 
  private:

@@ -132,7 +132,6 @@ curl_socket_t Transfer::on_open(void* self, curlsocktype purpose, curl_sockaddr*
   const bool tcp = address->family == AF_INET || address->family == AF_INET6;
   if (tcp) enable_receive_stamps(fd);
   t.loop_->sockets.opened(fd, t.peer_, tcp);
-  t.loop_->sockets.at(fd).bare = t.raw_chunks_;
   return fd;
 }
 
@@ -145,11 +144,15 @@ int Transfer::on_socket_done(void* loop, curl_socket_t fd) {
   return 0;
 }
 
-int Transfer::on_ready(void* self, char*, char*, int, int) {
+int Transfer::on_ready(void* self, char*, char*, int, int local_port) {
   auto& t = *static_cast<Transfer*>(self);
   if (t.cancelled_) return CURL_PREREQFUNC_ABORT;
   long made = 0;
   curl_easy_getinfo(t.easy(), CURLINFO_NUM_CONNECTS, &made);
+  t.local_port_ = local_port;
+  // libcurl takes a kept connection on which bytes wait for a good one.
+  t.unclean_ = t.raw_chunks_ && made == 0 && t.loop_->sockets.unasked_waits(t.peer_, local_port);
+  if (t.unclean_) return CURL_PREREQFUNC_ABORT;
   if (t.sendings_++ > 0) t.handler_->on_reopened();
   t.was_reused_ = (made == 0 || t.took_standing_) && !t.fresh_;
   // libcurl sends again by itself when a reused connection ends before any byte: it shall do so once, on a new one.
@@ -251,6 +254,7 @@ std::optional<End> Transfer::read_chunks(std::string_view waiting) {
 
 bool Transfer::may_reopen(CURLcode code) const {
   if (cancelled_ || fresh_retry_) return false;
+  if (code == CURLE_ABORTED_BY_CALLBACK) return unclean_;
   // Some libcurl versions connect a standing socket again, which a system may refuse.
   if (code == CURLE_COULDNT_CONNECT) return took_standing_;
   const bool ended = code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR;
@@ -274,6 +278,7 @@ void Transfer::release_socket() {
   if (fd_ >= 0) {
     Socket& socket = loop_->sockets.at(fd_);
     socket.busy = false;
+    socket.local_port = local_port_;
     socket.streams = nullptr;
   }
   fd_ = -1;

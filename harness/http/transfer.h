@@ -54,7 +54,7 @@ class Transfer {
   [[nodiscard]] std::optional<Limit> limit() const;
   Nanos looked_at = 0;  ///< time of this transfer's entry in the queue of deadlines; 0: none
 
-  /// True when the server ended a standing connection before any byte: the request may be sent once more.
+  /// True when a standing connection ended before any byte, or was of no use: the request may be sent once more.
   [[nodiscard]] bool may_reopen(CURLcode code) const;
   /// Prepares the second sending, on a fresh connection.
   void reopen();
@@ -79,7 +79,7 @@ class Transfer {
  private:
   static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self);
   static std::size_t on_write(char* data, std::size_t size, std::size_t count, void* self);
-  static int on_ready(void* self, char*, char*, int, int);
+  static int on_ready(void* self, char*, char*, int, int local_port);
   static curl_socket_t on_open(void* self, curlsocktype purpose, curl_sockaddr* address);
   static int on_socket_made(void* self, curl_socket_t fd, curlsocktype purpose);
   static int on_socket_done(void* loop, curl_socket_t fd);
@@ -115,8 +115,10 @@ class Transfer {
   bool reads_ = false;
   bool cancelled_ = false;
   int fd_ = -1;
+  int local_port_ = 0;
   bool took_standing_ = false;  // the socket under way stood already when this transfer asked for one
   bool was_reused_ = false;
+  bool unclean_ = false;      // bytes that nobody asked for wait on the kept connection
   bool fresh_ = false;        // the next connection must be a new one
   bool fresh_retry_ = false;  // it was entered again by us
   int sendings_ = 0;
