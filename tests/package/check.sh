@@ -64,11 +64,14 @@ if [ -n "$native" ]; then
     { cat "$work/gate" >&2; die "the installed gate did not pass"; }
 fi
 
-# Every linked library's package is named. Packages of one library have one name on every architecture: this machine's
-# own tell which it is.
+# The package of every library is named, of the linked ones and of those that are loaded late. Packages of one library
+# have one name on every architecture: this machine's own tell which it is.
 depends=$(dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed -E 's/ *\(.*//; s/^ +//')
 needed=$(for program in "$root"/usr/bin/*; do readelf -d "$program"; done | sed -nE 's/.*\(NEEDED\).*\[(.*)\]/\1/p' | sort -u)
 [ -n "$needed" ] || die "the programs are linked with nothing"
+late=$(grep -rhoE 'LateLibrary library\("[^"]+' "$root_dir/harness" | sed 's/.*"//')
+[ -n "$late" ] || die "no library is loaded late any more: this check wants a change"
+needed+=" $late"
 for library in $needed; do
   case $library in ld-linux*) continue ;; esac
   path=$(ldconfig -p | awk -v name="$library" '$1 == name && !path { path = $NF } END { print path }')
