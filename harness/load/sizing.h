@@ -37,7 +37,7 @@ struct Calibration {
   double frame_tokens = 12;
   [[nodiscard]] std::int64_t words_for(std::int64_t tokens) const;
 };
-/// kUsage when the two have the same number of words.
+/// kUsage when the two have the same number of words, kUnavailable when the counts cannot be used.
 [[nodiscard]] Result<Calibration> calibrate(std::int64_t words_a, std::int64_t tokens_a, std::int64_t words_b,
                                             std::int64_t tokens_b);
 

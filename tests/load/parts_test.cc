@@ -142,7 +142,7 @@ TEST_CASE("Two counted prompts calibrate the next") {
   CHECK(c->words_for(2048) == 1566);
   CHECK(c->words_for(3) == 0);
   CHECK(calibrate(100, 1, 100, 2).error().code == Errc::kUsage);
-  CHECK(calibrate(100, 50, 200, 40).error().code == Errc::kMismatch);
+  CHECK(calibrate(100, 50, 200, 40).error().code == Errc::kUnavailable);
 }
 
 TEST_CASE("The median is the middle, or the mean of the middle two") {
