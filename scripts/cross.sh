@@ -3,7 +3,7 @@
 
 CROSS=$ROOT/.cross
 CROSS_PACKAGES="catch2 libbenchmark-dev libcli11-dev libcpp-httplib-dev libcurl4-openssl-dev libeigen3-dev libexpected-dev libfmt-dev
-  libarchive-dev libicu-dev libpq-dev libsimdjson-dev libsqlite3-dev nlohmann-json3-dev zlib1g-dev"
+  libarchive-dev libicu-dev libopenmpi-dev libpq-dev libsimdjson-dev libsqlite3-dev nlohmann-json3-dev zlib1g-dev"
 # These suites run their own code only. Those that start programs of the build would start arm64 ones without qemu, and
 # qemu does not pass on the kernel's receive stamps that http reads.
 CROSS_SUITES="base stream stats gate report manifest physics trace engine load leg store ledger cli"

@@ -56,14 +56,20 @@ bool same_ends(const char* a, const char* b, std::size_t size) {
 
 /// As memcmp() == 0, whose call costs more than the comparison of so few bytes.
 bool same_bytes(const char* a, const char* b, std::size_t size) {
-  constexpr std::size_t kStep = 2 * sizeof(Two);
-  while (size > kStep) {
-    if (!same_ends<Two>(a, b, kStep)) return false;
-    a += kStep;
-    b += kStep;
-    size -= kStep;
+  constexpr std::size_t kTwo = sizeof(Two);
+  while (size > 4 * kTwo) {
+    const Two near = difference<Two>(a, b) | difference<Two>(a + kTwo, b + kTwo);
+    const Two far = difference<Two>(a + 2 * kTwo, b + 2 * kTwo) | difference<Two>(a + 3 * kTwo, b + 3 * kTwo);
+    if (!is_zero(near | far)) return false;
+    a += 4 * kTwo;
+    b += 4 * kTwo;
+    size -= 4 * kTwo;
   }
-  if (size >= sizeof(Two)) return same_ends<Two>(a, b, size);
+  if (size > 2 * kTwo) {
+    if (!same_ends<Two>(a, b, 2 * kTwo)) return false;
+    return same_ends<Two>(a + size - 2 * kTwo, b + size - 2 * kTwo, 2 * kTwo);
+  }
+  if (size >= kTwo) return same_ends<Two>(a, b, size);
   if (size >= sizeof(std::uint64_t)) return same_ends<std::uint64_t>(a, b, size);
   if (size >= sizeof(std::uint32_t)) return same_ends<std::uint32_t>(a, b, size);
   while (size > 0 && a[size - 1] == b[size - 1]) --size;
