@@ -49,7 +49,11 @@ Result<Setting> setting_of_today(store::Database& database, const Plan& plan, st
 }  // namespace
 
 EarlierBoot to_earlier(const store::HistoryBoot& boot) {
-  return {boot.boot.uid, boot.bracket_uid, boot.boot.started_wall, setting_of(boot.boot, boot.host_fingerprint),
+  return {boot.boot.uid,
+          boot.bracket_uid,
+          boot.boot.knobs_json,
+          boot.boot.started_wall,
+          setting_of(boot.boot, boot.host_fingerprint),
           values_of_boot(boot.boot, boot.points)};
 }
 
@@ -74,20 +78,21 @@ Result<BaseHistory> base_history(store::Database& database, const Plan& plan, st
                                  const std::vector<EarlierBoot>& earlier, std::optional<std::int64_t> until) {
   BK_ASSIGN(const Setting today, setting_of_today(database, plan, bracket, earlier, until));
   struct Session {
-    std::string bracket;
+    std::string bracket, knobs;
     stats::HistoryGroup group;
     std::vector<std::string> uids;
   };
   std::vector<Session> sessions;
   for (const EarlierBoot& boot : earlier) {
     const double weight = weight_of(boot.setting, today);
-    // Boots outside a bracket begin a session when their count starts again; so does a change of the setting.
+    // Boots outside a bracket begin a session when their count starts again; so does a change of the setting or of the
+    // knobs: other knobs are another level, not scatter.
     auto session = std::find_if(sessions.rbegin(), sessions.rend(), [&](const Session& s) {
-      if (s.bracket != boot.bracket_uid || s.group.weight != weight) return false;
+      if (s.bracket != boot.bracket_uid || s.knobs != boot.knobs_json || s.group.weight != weight) return false;
       return !boot.bracket_uid.empty() || s.group.boots.back().order < boot.values.order;
     });
     if (session == sessions.rend()) {
-      sessions.push_back({boot.bracket_uid, {{}, weight}, {}});
+      sessions.push_back({boot.bracket_uid, boot.knobs_json, {{}, weight}, {}});
       session = sessions.rbegin();
     }
     session->group.boots.push_back(boot.values);

@@ -16,6 +16,7 @@ struct Setting {
 /// A base boot of a profile that is done, with what it measured.
 struct EarlierBoot {
   std::string uid, bracket_uid;  ///< bracket_uid: empty outside a bracket
+  std::string knobs_json;        ///< as asked
   Nanos started_wall = 0;
   Setting setting;
   stats::BootValues values;

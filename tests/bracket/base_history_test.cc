@@ -122,6 +122,26 @@ TEST_CASE("another host counts a quarter", "[bracket]") {
   CHECK(h.groups[0].weight == kDifferingHost);
 }
 
+TEST_CASE("boots with other knobs are another session, though they follow each other outside any bracket",
+          "[bracket]") {
+  Past past;
+  int position = 0;
+  for (const char* spec : {"none", "ngram", "none", "ngram", "ngram"}) {
+    store::BootRow boot = past.row(position++);
+    boot.knobs_json = fmt::format(R"({{"SPEC":"{}"}})", spec);
+    past.add(boot);
+  }
+  const BaseHistory h = past.history();
+  REQUIRE(h.groups.size() == 2);
+  const auto orders = [&](std::size_t group) {
+    std::vector<double> out;
+    for (const auto& boot : h.groups[group].boots) out.push_back(boot.order);
+    return out;
+  };
+  CHECK(orders(0) == std::vector<double>{0, 2});
+  CHECK(orders(1) == std::vector<double>{1, 3, 4});
+}
+
 TEST_CASE("void, failed and interrupted boots are no history", "[bracket]") {
   Past past;
   for (const char* state : {"void", "failed", "interrupted", "starting", "running"}) {
