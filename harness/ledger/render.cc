@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "ledger/asked.h"
 #include "ledger/baselines.h"
 #include "ledger/section.h"
 #include "ledger/verdict_tables.h"
@@ -51,7 +52,8 @@ Result<Part> render_part(store::Database& database, std::span<const store::Brack
   Part part;
   for (const store::BracketSummary& summary : brackets) {
     BK_ASSIGN(const BracketDetail detail, load_detail(database, summary, replaced));
-    part.baselines.add(summary.bracket, detail.boots, detail.figures);
+    BK_ASSIGN(const Asked asked, asked_of(database, summary.bracket));
+    part.baselines.add(summary.bracket, asked, detail.boots, detail.figures);
     const auto own = notes.find(summary.bracket.uid);
     (summary.verdict ? part.with_verdict : part.without_verdict) +=
         bracket_section(detail, own == notes.end() ? kNone : own->second);
@@ -150,10 +152,11 @@ Result<std::string> render_markdown(store::Database& database, std::size_t threa
   BK_ASSIGN(const auto newest, database.newest_calibration());
   BK_ASSIGN(const std::string calibration, calibration_section(newest));
   BK_ASSIGN(const auto lone_boots, database.boots_briefly({}));
+  BK_ASSIGN(const auto lone_asked, asked_of(database, lone_boots));
   BK_ASSIGN(const auto lone_figures, database.boot_figures({}));
   BK_ASSIGN(const auto gates, database.boot_gates({}));
   Baselines baselines;
-  baselines.add({}, lone_boots, lone_figures);
+  baselines.add(lone_asked, lone_boots, lone_figures);
   for (const Result<Part>& part : work.parts) {
     if (!part) return fail(part.error());
     baselines.add(part->baselines);
@@ -167,7 +170,7 @@ Result<std::string> render_markdown(store::Database& database, std::size_t threa
       "Boot noise alone makes it call about {:.0f} % of brackets without any effect resolved; it decides nothing "
       "here.\n\n",
       stats::kHistoricalFalseAlarmRate * 100);
-  out += "## Baselines\n\n" + baselines.markdown() + lone_gates(lone_boots, gates) + "\n" + tables;
+  out += "## Baselines\n\n" + baselines.markdown() + lone_gates(lone_asked, lone_boots, gates) + "\n" + tables;
   out += "\n## Calibration\n\n" + calibration + "\n## Notes\n\n" + general_notes(notes[""]);
   out.reserve(out.size() + size_of(work.parts));
   append_sections(out, "\n## Signed brackets\n\n", work.parts, &Part::with_verdict);

@@ -29,7 +29,7 @@ std::string bracket_columns(bool brief) {
 
 std::string brief_boot_columns() {
   std::string list = column_list<BootRow>("o");
-  for (const char* column : {"o.knobs_json", "o.confirmed_json", "o.command_json", "o.machine_json"}) {
+  for (const char* column : {"o.confirmed_json", "o.command_json", "o.machine_json"}) {
     list = without(std::move(list), column);
   }
   return list;

@@ -101,7 +101,7 @@ class Database {
   Result<PlanRow> plan(RowId plan);
   /// Here and below, the boots of a comparison are its own and the base boots of its matrix or sweep.
   Result<std::vector<BootRow>> boots(RowId bracket);
-  /// Without the JSON columns; with no bracket named, the boots that belong to none.
+  /// Of the JSON columns the knobs alone; with no bracket named, the boots that belong to none.
   Result<std::vector<BootRow>> boots_briefly(std::optional<RowId> bracket);
   Result<std::vector<ProofRow>> proofs(RowId bracket);
   Result<std::vector<LegRow>> legs(RowId boot);

@@ -16,12 +16,12 @@ struct BootSpec {
 };
 
 inline store::RowId add_bracket(store::Database& db, const std::string& uid, int day, const std::string& axis,
-                                const std::string& state) {
+                                const std::string& state, const std::string& plan_json = R"({"boots":3})") {
   store::BracketRow b;
   b.uid = uid, b.profile = "sim|dsv4", b.profile_hash = "abc", b.axis = axis, b.knob = "GATEFUSE", b.base_value = "0";
   b.cand_value = "1", b.primary_metric = "decode_tok_s", b.primary_cell = "C=1", b.better = "higher";
   b.created_wall = kFirstDay + day * kDay, b.state = state;
-  store::PlanRow plan{0, "plan-" + uid, "hash", R"({"boots":3})", b.created_wall};
+  store::PlanRow plan{0, "plan-" + uid, "hash", plan_json, b.created_wall};
   return db.create_bracket(plan, b).value();
 }
 
@@ -60,7 +60,9 @@ inline void add_boot(store::Database& db, store::RowId bracket, int position, co
 
 inline void fill(store::Database& db) {
   // Adopted, with every figure; values of the historical anchor 62.11/64.28/62.14.
-  const store::RowId good = add_bracket(db, "aaaa111100000000", 0, "GATEFUSE 0 -> 1", "done");
+  const store::RowId good =
+      add_bracket(db, "aaaa111100000000", 0, "GATEFUSE 0 -> 1", "done",
+                  R"({"base":{"GATEFUSE":"0"},"decode":{"max_tokens":1024,"temperature":0.0,"ignore_eos":true}})");
   add_boot(db, good, 0, {"base", {62.0, 62.11, 62.3}});
   add_boot(db, good, 1, {"cand", {64.28, 64.0, 64.5, 0}});
   add_boot(db, good, 2, {"base", {62.14}});

@@ -12,6 +12,7 @@ using ledger::fixture::run_ledger;
 
 namespace {
 
+constexpr const char* kDecode = R"({"max_tokens":256,"temperature":0.95,"ignore_eos":false})";
 constexpr const char* kGolden = BK_SOURCE_DIR "/tests/ledger/golden/measurements.md";
 
 std::string rendered(const std::string& path) {
@@ -49,10 +50,11 @@ TEST_CASE("boots outside brackets stand among the baselines, their gates below; 
   TempDir dir;
   store::Database db = store::Database::open(dir.path() / "results.db").value();
   store::BootRow boot;
-  boot.profile = "lone", boot.arm = "base", boot.state = "done", boot.started_wall = ledger::fixture::kFirstDay;
+  boot.profile = "lone", boot.knobs_json = R"({"SPEC":"none"})";
+  boot.arm = "base", boot.state = "done", boot.started_wall = ledger::fixture::kFirstDay;
   for (const double value : {60.0, 62.0}) {
     const store::RowId id = db.begin_boot(boot).value();
-    const store::RowId leg = db.begin_leg({0, "", {}, id, "decode", "", "", "", 1, {}, "done", ""}).value();
+    const store::RowId leg = db.begin_leg({0, "", {}, id, "decode", kDecode, "", "", 1, {}, "done", ""}).value();
     store::SampleRow sample;
     sample.leg_id = leg, sample.cell = "C=1", sample.ok = true, sample.metrics["decode_tok_s"] = {value, ""};
     db.add_sample(sample).value();
@@ -67,13 +69,65 @@ TEST_CASE("boots outside brackets stand among the baselines, their gates below; 
   baseline.uid = "eeee555500000000", baseline.profile = "sim", baseline.axis = "baseline", baseline.state = "done";
   db.create_bracket({0, "plan-e", "hash", "{}", 1}, baseline).value();
   const std::string page = ledger::render_markdown(db).value();
-  CHECK(page.find("| lone    | C=1  | decode_tok_s |     2 |  61.00 | 60.00 | 62.00 |") != std::string::npos);
+  CHECK(page.find("| lone    | SPEC=none | up to 256 tokens, t 0.95 | C=1  | decode_tok_s |     2 |  61.00 | 60.00 | "
+                  "62.00 |") != std::string::npos);
   CHECK(page.find("Gates of boots outside any bracket:\n\n"
-                  "| profile | gate        | boots | passed |   newest | on         |\n") != std::string::npos);
-  CHECK(page.find("| lone    | needle-256k |     2 |      1 | 4/4 pass | 2024-10-04 |") != std::string::npos);
+                  "| profile | knobs     | gate        | boots | passed |   newest | on         |\n") !=
+        std::string::npos);
+  CHECK(page.find("| lone    | SPEC=none | needle-256k |     2 |      1 | 4/4 pass | 2024-10-04 |") !=
+        std::string::npos);
   CHECK(page.find("| failed") == std::string::npos);
   CHECK(page.find("## Open axes\n\nNone.\n") != std::string::npos);
   CHECK(page.find("- **assessment**: none: nothing is compared\n") != std::string::npos);
+}
+
+TEST_CASE("base boots that were asked differently stand in different rows, those asked the same in one") {
+  TempDir dir;
+  store::Database db = store::Database::open(dir.path() / "results.db").value();
+  const auto plan = [](const char* knobs, const char* decode) {
+    return fmt::format(R"({{"base":{},"decode":{}}})", knobs, decode);
+  };
+  struct Case {
+    std::string plan;
+    double value;
+  };
+  const char* spec = R"({"SPEC":"ngram","GATEFUSE":"0"})";
+  const char* whole = R"({"max_tokens":1024,"temperature":0.0,"ignore_eos":true})";
+  const Case cases[] = {{plan(spec, whole), 1190}, {plan(spec, whole), 1194}, {plan(spec, kDecode), 470},
+                        {plan("{}", whole), 181},  {plan("{}", whole), 187},  {R"({"boots":3})", 60}};
+  int n = 0;
+  for (const Case& c : cases) {
+    const std::string uid = fmt::format("brkt{}00000000000", n++);
+    ledger::fixture::add_boot(db, ledger::fixture::add_bracket(db, uid, n, "GATEFUSE 0 -> 1", "done", c.plan), 0,
+                              {"base", {c.value}});
+  }
+  const std::string page = ledger::render_markdown(db).value();
+  const std::string want[] = {
+      "| GATEFUSE=0, SPEC=ngram | 1024 tokens, t 0         | C=1  | decode_tok_s  |     2 |   1192 |  1190 |  1194 |",
+      "| GATEFUSE=0, SPEC=ngram | up to 256 tokens, t 0.95 | C=1  | decode_tok_s  |     1 |  470.0 | 470.0 | 470.0 |",
+      "| defaults               | 1024 tokens, t 0         | C=1  | decode_tok_s  |     2 |  184.0 | 181.0 | 187.0 |",
+      "| -                      | -                        | C=1  | decode_tok_s  |     1 |  60.00 | 60.00 | 60.00 |"};
+  INFO(page.substr(0, page.find("## Adopted")));
+  for (const std::string& line : want) CHECK(page.find(line) != std::string::npos);
+}
+
+TEST_CASE("base boots that comparisons share are counted once") {
+  TempDir dir;
+  store::Database db = store::Database::open(dir.path() / "results.db").value();
+  store::BracketRow whole;
+  whole.uid = "ffff000000000000", whole.profile = "sim", whole.axis = "sweep X 0,1,2", whole.state = "done";
+  const store::RowId family = db.create_bracket({0, "plan-f", "hash", "{}", 1}, whole).value();
+  for (const int position : {0, 1}) ledger::fixture::add_boot(db, family, position, {"base", {61.0 + position}});
+  for (const char* value : {"1", "2"}) {
+    store::BracketRow one = whole;
+    one.uid = std::string("ffff") + value + "00000000000", one.axis = std::string("X 0 -> ") + value;
+    one.family_id = family;
+    ledger::fixture::add_boot(db, db.create_bracket({0, "plan-" + one.uid, "hash", "{}", 1}, one).value(), 2,
+                              {"cand", {64}});
+  }
+  const std::string page = ledger::render_markdown(db).value();
+  INFO(page.substr(0, page.find("## Adopted")));
+  CHECK(page.find("| sim     | -     | -     | C=1  | decode_tok_s  |     2 |  61.50 |") != std::string::npos);
 }
 
 TEST_CASE("an empty database has a page, too") {
