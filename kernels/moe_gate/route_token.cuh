@@ -157,10 +157,11 @@ __device__ inline std::uint32_t group_max(std::uint32_t value) {
   if constexpr (kWidth >= 16) {
     const int lane = threadIdx.x % 32;
     return __reduce_max_sync((1u << kWidth) - 1 << lane / kWidth * kWidth, value);
-  }
+  } else {
 #pragma unroll
-  for (int step = kWidth / 2; step > 0; step /= 2) value = max(value, __shfl_xor_sync(0xffffffffu, value, step));
-  return value;
+    for (int step = kWidth / 2; step > 0; step /= 2) value = max(value, __shfl_xor_sync(0xffffffffu, value, step));
+    return value;
+  }
 }
 
 /// The short way: the top_k-th largest of the maxima of 16 groups of experts is a lower bound of the top_k-th key, and
