@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "bracket/assess_bracket.h"
 
 namespace bk::bracket {
@@ -29,6 +30,33 @@ double weight_of(const Setting& then, const Setting& today) {
   return weight;
 }
 
+boot::KnobMap knobs_of(const store::BootRow& boot) {
+  boot::KnobMap knobs;
+  const auto json = parse_json(boot.knobs_json.empty() ? "{}" : boot.knobs_json);
+  if (!json) return knobs;
+  for (const auto& [knob, value] : json->members()) knobs[knob] = value.as_string().value_or("");
+  return knobs;
+}
+
+/// Every value that the profile's text gives, and what the base sets instead.
+boot::KnobMap base_values(const Plan& plan) {
+  boot::KnobMap values;
+  for (const std::string_view line : split_lines(plan.profile_text)) {
+    const std::size_t sign = line.find('=');
+    if (sign != std::string_view::npos) values.emplace(line.substr(0, sign), line.substr(sign + 1));
+  }
+  for (const auto& [knob, value] : plan.base) values.insert_or_assign(knob, value);
+  return values;
+}
+
+/// Whether one of them has another value in `base`; knobs that the profile no longer has change its text.
+bool differ(const boot::KnobMap& knobs, const boot::KnobMap& base) {
+  return std::any_of(knobs.begin(), knobs.end(), [&](const auto& knob) {
+    const auto now = base.find(knob.first);
+    return now != base.end() && now->second != knob.second;
+  });
+}
+
 Result<Setting> setting_of_today(store::Database& database, const Plan& plan, std::optional<store::RowId> bracket,
                                  const std::vector<EarlierBoot>& earlier, std::optional<std::int64_t> until) {
   Setting today;
@@ -51,7 +79,7 @@ Result<Setting> setting_of_today(store::Database& database, const Plan& plan, st
 EarlierBoot to_earlier(const store::HistoryBoot& boot) {
   return {boot.boot.uid,
           boot.bracket_uid,
-          boot.boot.knobs_json,
+          knobs_of(boot.boot),
           boot.boot.started_wall,
           setting_of(boot.boot, boot.host_fingerprint),
           values_of_boot(boot.boot, boot.points)};
@@ -78,21 +106,24 @@ Result<BaseHistory> base_history(store::Database& database, const Plan& plan, st
                                  const std::vector<EarlierBoot>& earlier, std::optional<std::int64_t> until) {
   BK_ASSIGN(const Setting today, setting_of_today(database, plan, bracket, earlier, until));
   struct Session {
-    std::string bracket, knobs;
+    std::string bracket;
+    boot::KnobMap knobs;
     stats::HistoryGroup group;
     std::vector<std::string> uids;
   };
   std::vector<Session> sessions;
+  const auto base = base_values(plan);
   for (const EarlierBoot& boot : earlier) {
-    const double weight = weight_of(boot.setting, today);
+    double weight = weight_of(boot.setting, today);
+    if (differ(boot.knobs, base)) weight *= kDifferingKnobs;
     // Boots outside a bracket begin a session when their count starts again; so does a change of the setting or of the
     // knobs: other knobs are another level, not scatter.
     auto session = std::find_if(sessions.rbegin(), sessions.rend(), [&](const Session& s) {
-      if (s.bracket != boot.bracket_uid || s.knobs != boot.knobs_json || s.group.weight != weight) return false;
+      if (s.bracket != boot.bracket_uid || s.knobs != boot.knobs || s.group.weight != weight) return false;
       return !boot.bracket_uid.empty() || s.group.boots.back().order < boot.values.order;
     });
     if (session == sessions.rend()) {
-      sessions.push_back({boot.bracket_uid, boot.knobs_json, {{}, weight}, {}});
+      sessions.push_back({boot.bracket_uid, boot.knobs, {{}, weight}, {}});
       session = sessions.rbegin();
     }
     session->group.boots.push_back(boot.values);
@@ -122,8 +153,9 @@ std::string history_text(const BaseHistory& history, const std::string& profile)
   std::string text =
       fmt::format("Boot noise is also judged by {} earlier base boots of profile {}", history.boots, profile);
   if (history.discounted > 0) {
-    text += fmt::format(", {} of them at less weight: host, driver, image, overlay, engine version or profile differed",
-                        history.discounted);
+    text += fmt::format(
+        ", {} of them at less weight: host, driver, image, overlay, engine version, profile or base knobs differed",
+        history.discounted);
   }
   return text + ".";
 }

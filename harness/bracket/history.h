@@ -16,7 +16,7 @@ struct Setting {
 /// A base boot of a profile that is done, with what it measured.
 struct EarlierBoot {
   std::string uid, bracket_uid;  ///< bracket_uid: empty outside a bracket
-  std::string knobs_json;        ///< as asked
+  boot::KnobMap knobs;           ///< all of its configuration
   Nanos started_wall = 0;
   Setting setting;
   stats::BootValues values;
@@ -38,14 +38,15 @@ struct BaseHistory {
   std::vector<stats::HistoryGroup> groups;
   std::vector<std::vector<std::string>> uids;  ///< shape: one a boot of each group
   int boots = 0;                               ///< in groups that count
-  int discounted =
-      0;  ///< of these, on another host, driver, image, overlay, engine version or profile text than today's
+  /// Of these, with another host, driver, image, overlay, engine version, profile text or base knob than today's.
+  int discounted = 0;
 };
 
 /// What a group's degrees of freedom are multiplied by for each of these that differs: boot noise mostly stays what it
-/// is, but nobody knows by how much.
-inline constexpr double kDifferingHost = 0.25, kDifferingDriver = 0.5, kDifferingImage = 0.5, kDifferingEngine = 0.5,
-                        kDifferingProfile = 0.5;
+/// is, but nobody knows by how much. Knobs weigh as much as a host: boots of one engine on one machine differed by 0.6
+/// % with drafts and by 6 % without.
+inline constexpr double kDifferingHost = 0.25, kDifferingKnobs = 0.25, kDifferingDriver = 0.5, kDifferingImage = 0.5,
+                        kDifferingEngine = 0.5, kDifferingProfile = 0.5;
 
 /// Reads them. Sessions with a single base boot say nothing about scatter and are left out. Today's setting is that of
 /// the bracket's own latest base boot, before there is one this host's with the engine of the latest in history.

@@ -90,7 +90,7 @@ struct Assessment {
 
 /// Counts up whenever the same samples and history would be assessed otherwise than before, so that an assessment can
 /// be made again and compared.
-inline constexpr int kRuleVersion = 1;
+inline constexpr int kRuleVersion = 2;
 /// The share of alpha that the question "did acceptance move?" spends. Answered with yes, the raw effect decides; with
 /// no, the effect at equal acceptance does, at the alpha that is left: both ways together stay within alpha.
 inline constexpr double kAcceptanceShare = 0.1;

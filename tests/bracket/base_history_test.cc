@@ -50,10 +50,12 @@ class Past {
     host.fingerprint = fingerprint;
     return *database_.add_host(host);
   }
-  BaseHistory history() {
+  BaseHistory history(const boot::KnobMap& base = {}) {
     Plan plan;
     plan.profile = "p";
     plan.profile_hash = "hash";
+    plan.profile_text = "bracketkit profile 1\np\nDRAFT.values=0 1\nDRAFT=0\nSPEC=none\n";
+    plan.base = base;
     const auto out = base_history(database_, plan, std::nullopt);
     REQUIRE(out);
     return *out;
@@ -120,6 +122,26 @@ TEST_CASE("another host counts a quarter", "[bracket]") {
   const BaseHistory h = past.history();
   REQUIRE(h.groups.size() == 2);
   CHECK(h.groups[0].weight == kDifferingHost);
+}
+
+TEST_CASE("boots with another base knob count a quarter, whether it was set or left alone", "[bracket]") {
+  Past past;
+  for (const char* spec : {"none", "ngram"}) {
+    for (int i = 0; i < 2; ++i) {
+      store::BootRow boot = past.row(i);
+      boot.knobs_json = fmt::format(R"({{"DRAFT":"0","SPEC":"{}","GONE":"7"}})", spec);
+      past.add(boot);
+    }
+  }
+  const auto weights = [&](const boot::KnobMap& base) {
+    std::vector<double> out;
+    for (const auto& group : past.history(base).groups) out.push_back(group.weight);
+    return out;
+  };
+  CHECK(weights({}) == std::vector<double>{1, kDifferingKnobs});
+  CHECK(weights({{"SPEC", "ngram"}}) == std::vector<double>{kDifferingKnobs, 1});
+  CHECK(weights({{"SPEC", "ngram"}, {"DRAFT", "1"}}) == std::vector<double>{kDifferingKnobs, kDifferingKnobs});
+  CHECK(past.history().discounted == 2);
 }
 
 TEST_CASE("boots with other knobs are another session, though they follow each other outside any bracket",
