@@ -21,3 +21,6 @@ class LateLibrary {
 };
 
 }  // namespace bk
+
+/// For a function that has the name of one of the library's and passes its arguments on: `real` is the library's.
+#define BK_LATE(library, name) static auto* const real = reinterpret_cast<decltype(&(name))>((library).find(#name))

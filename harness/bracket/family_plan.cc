@@ -33,7 +33,7 @@ FamilySpec spec_from(const Json& json) {
     out.knob = axis["knob"].as_string().value_or("");
     for (const Json& value : axis["values"].items()) out.values.push_back(value.as_string().value_or(""));
   }
-  for (const auto& [name, value] : json["set"].members()) spec.set[name] = value.as_string().value_or("");
+  spec.set = knobs_of(json["set"]);
   spec.rounds = static_cast<int>(json["rounds"].as_int().value_or(spec.rounds));
   return spec;
 }

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "bracket/assess_bracket.h"
+#include "bracket/stored_plan.h"
 
 namespace bk::bracket {
 namespace {
@@ -18,24 +19,6 @@ Setting setting_of(const store::BootRow& boot, const std::string& host) {
   const Json& state = (*machine)["host"];
   for (const Json& gpu : state["gpus"].items()) setting.driver += gpu["driver_version"].as_string().value_or("") + ";";
   return setting;
-}
-
-double weight_of(const Setting& then, const Setting& today) {
-  double weight = 1;
-  if (then.host != today.host) weight *= kDifferingHost;
-  if (then.driver != today.driver) weight *= kDifferingDriver;
-  if (then.image != today.image || then.overlay != today.overlay) weight *= kDifferingImage;
-  if (then.engine_version != today.engine_version) weight *= kDifferingEngine;
-  if (then.profile_hash != today.profile_hash) weight *= kDifferingProfile;
-  return weight;
-}
-
-boot::KnobMap knobs_of(const store::BootRow& boot) {
-  boot::KnobMap knobs;
-  const auto json = parse_json(boot.knobs_json.empty() ? "{}" : boot.knobs_json);
-  if (!json) return knobs;
-  for (const auto& [knob, value] : json->members()) knobs[knob] = value.as_string().value_or("");
-  return knobs;
 }
 
 /// Every value that the profile's text gives, and what the base sets instead.
@@ -55,6 +38,18 @@ bool differ(const boot::KnobMap& knobs, const boot::KnobMap& base) {
     const auto now = base.find(knob.first);
     return now != base.end() && now->second != knob.second;
   });
+}
+
+/// Of a boot as it was, beside today's setting and the plan's base.
+double weight_of(const EarlierBoot& boot, const Setting& today, const boot::KnobMap& base) {
+  const Setting& then = boot.setting;
+  double weight = differ(boot.knobs, base) ? kDifferingKnobs : 1;
+  if (then.host != today.host) weight *= kDifferingHost;
+  if (then.driver != today.driver) weight *= kDifferingDriver;
+  if (then.image != today.image || then.overlay != today.overlay) weight *= kDifferingImage;
+  if (then.engine_version != today.engine_version) weight *= kDifferingEngine;
+  if (then.profile_hash != today.profile_hash) weight *= kDifferingProfile;
+  return weight;
 }
 
 Result<Setting> setting_of_today(store::Database& database, const Plan& plan, std::optional<store::RowId> bracket,
@@ -79,7 +74,7 @@ Result<Setting> setting_of_today(store::Database& database, const Plan& plan, st
 EarlierBoot to_earlier(const store::HistoryBoot& boot) {
   return {boot.boot.uid,
           boot.bracket_uid,
-          knobs_of(boot.boot),
+          knobs_of(parse_json(boot.boot.knobs_json.empty() ? "{}" : boot.boot.knobs_json).value_or(Json())),
           boot.boot.started_wall,
           setting_of(boot.boot, boot.host_fingerprint),
           values_of_boot(boot.boot, boot.points)};
@@ -114,8 +109,7 @@ Result<BaseHistory> base_history(store::Database& database, const Plan& plan, st
   std::vector<Session> sessions;
   const auto base = base_values(plan);
   for (const EarlierBoot& boot : earlier) {
-    double weight = weight_of(boot.setting, today);
-    if (differ(boot.knobs, base)) weight *= kDifferingKnobs;
+    const double weight = weight_of(boot, today, base);
     // Boots outside a bracket begin a session when their count starts again; so does a change of the setting or of the
     // knobs: other knobs are another level, not scatter.
     auto session = std::find_if(sessions.rbegin(), sessions.rend(), [&](const Session& s) {

@@ -31,11 +31,7 @@ class Reader {
   double number(const char* key) { return take(key, json_[key].as_double()); }
   int whole(const char* key) { return static_cast<int>(take(key, json_[key].as_int())); }
   bool truth(const char* key) { return take(key, json_[key].as_bool()); }
-  boot::KnobMap knobs(const char* key) {
-    boot::KnobMap map;
-    for (const auto& [name, value] : json_[key].members()) map[name] = value.as_string().value_or("");
-    return map;
-  }
+  boot::KnobMap knobs(const char* key) { return knobs_of(json_[key]); }
   [[nodiscard]] const std::string& missing() const { return missing_; }
 
  private:

@@ -1,6 +1,7 @@
 #include "bracket/stored_boots.h"
 
 #include "base/json.h"
+#include "bracket/stored_plan.h"
 
 namespace bk::bracket {
 
@@ -11,7 +12,7 @@ Result<std::vector<BootEvidence>> finished_evidence(store::Database& database, s
     if (boot.state != "done") continue;
     BootEvidence evidence{boot.arm == "cand" ? stats::Arm::kCand : stats::Arm::kBase, {}, boot.engine_version};
     BK_ASSIGN(const Json confirmed, parse_json(boot.confirmed_json.empty() ? "{}" : boot.confirmed_json));
-    for (const auto& [name, value] : confirmed.members()) evidence.confirmed[name] = value.as_string().value_or("");
+    evidence.confirmed = knobs_of(confirmed);
     out.push_back(std::move(evidence));
   }
   return out;

@@ -12,6 +12,12 @@ Json knobs_json(const boot::KnobMap& knobs) {
   return j;
 }
 
+boot::KnobMap knobs_of(const Json& json) {
+  boot::KnobMap knobs;
+  for (const auto& [name, value] : json.members()) knobs[name] = value.as_string().value_or("");
+  return knobs;
+}
+
 Result<Plan> stored_plan(store::Database& database, const store::BracketRow& bracket) {
   const std::string name = store::short_uid(bracket.uid);
   if (!bracket.plan_id) return fail(Errc::kUsage, "an imported bracket has no plan", name);

@@ -10,5 +10,7 @@ namespace bk::bracket {
 
 /// {"GATEFUSE": "0"}
 [[nodiscard]] Json knobs_json(const boot::KnobMap& knobs);
+/// And back; no knobs of anything but an object.
+[[nodiscard]] boot::KnobMap knobs_of(const Json& json);
 
 }  // namespace bk::bracket

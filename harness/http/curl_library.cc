@@ -16,29 +16,27 @@ static_assert(sizeof(long) == sizeof(void*) && sizeof(curl_off_t) == sizeof(void
 
 }  // namespace
 
-#define BK_FIND(name) static auto* const real = reinterpret_cast<decltype(&(name))>(library.find(#name))
-
 #pragma GCC diagnostic ignored "-Wvarargs"  // libcurl's own declarations pass an enumeration before the rest
 
 extern "C" {
 
 CURLcode curl_global_init(long flags) {
-  BK_FIND(curl_global_init);
+  BK_LATE(library, curl_global_init);
   return real(flags);
 }
 
 CURL* curl_easy_init() {
-  BK_FIND(curl_easy_init);
+  BK_LATE(library, curl_easy_init);
   return real();
 }
 
 void curl_easy_cleanup(CURL* easy) {
-  BK_FIND(curl_easy_cleanup);
+  BK_LATE(library, curl_easy_cleanup);
   real(easy);
 }
 
 CURLcode curl_easy_setopt(CURL* easy, CURLoption option, ...) {
-  BK_FIND(curl_easy_setopt);
+  BK_LATE(library, curl_easy_setopt);
   va_list rest;
   va_start(rest, option);
   void* const value = va_arg(rest, void*);
@@ -47,7 +45,7 @@ CURLcode curl_easy_setopt(CURL* easy, CURLoption option, ...) {
 }
 
 CURLcode curl_easy_getinfo(CURL* easy, CURLINFO info, ...) {
-  BK_FIND(curl_easy_getinfo);
+  BK_LATE(library, curl_easy_getinfo);
   va_list rest;
   va_start(rest, info);
   void* const value = va_arg(rest, void*);
@@ -56,27 +54,27 @@ CURLcode curl_easy_getinfo(CURL* easy, CURLINFO info, ...) {
 }
 
 CURLcode curl_easy_pause(CURL* easy, int what) {
-  BK_FIND(curl_easy_pause);
+  BK_LATE(library, curl_easy_pause);
   return real(easy, what);
 }
 
 const char* curl_easy_strerror(CURLcode code) {
-  BK_FIND(curl_easy_strerror);
+  BK_LATE(library, curl_easy_strerror);
   return real(code);
 }
 
 CURLM* curl_multi_init() {
-  BK_FIND(curl_multi_init);
+  BK_LATE(library, curl_multi_init);
   return real();
 }
 
 CURLMcode curl_multi_cleanup(CURLM* multi) {
-  BK_FIND(curl_multi_cleanup);
+  BK_LATE(library, curl_multi_cleanup);
   return real(multi);
 }
 
 CURLMcode curl_multi_setopt(CURLM* multi, CURLMoption option, ...) {
-  BK_FIND(curl_multi_setopt);
+  BK_LATE(library, curl_multi_setopt);
   va_list rest;
   va_start(rest, option);
   void* const value = va_arg(rest, void*);
@@ -85,32 +83,32 @@ CURLMcode curl_multi_setopt(CURLM* multi, CURLMoption option, ...) {
 }
 
 CURLMcode curl_multi_add_handle(CURLM* multi, CURL* easy) {
-  BK_FIND(curl_multi_add_handle);
+  BK_LATE(library, curl_multi_add_handle);
   return real(multi, easy);
 }
 
 CURLMcode curl_multi_remove_handle(CURLM* multi, CURL* easy) {
-  BK_FIND(curl_multi_remove_handle);
+  BK_LATE(library, curl_multi_remove_handle);
   return real(multi, easy);
 }
 
 CURLMcode curl_multi_socket_action(CURLM* multi, curl_socket_t socket, int events, int* running) {
-  BK_FIND(curl_multi_socket_action);
+  BK_LATE(library, curl_multi_socket_action);
   return real(multi, socket, events, running);
 }
 
 CURLMsg* curl_multi_info_read(CURLM* multi, int* queued) {
-  BK_FIND(curl_multi_info_read);
+  BK_LATE(library, curl_multi_info_read);
   return real(multi, queued);
 }
 
 curl_slist* curl_slist_append(curl_slist* list, const char* text) {
-  BK_FIND(curl_slist_append);
+  BK_LATE(library, curl_slist_append);
   return real(list, text);
 }
 
 void curl_slist_free_all(curl_slist* list) {
-  BK_FIND(curl_slist_free_all);
+  BK_LATE(library, curl_slist_free_all);
   real(list);
 }
 

@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "http/receive_stamp.h"
+
 namespace bk::http {
 namespace {
 // Idle connections have nothing to say: bytes that wait, or an end, make one useless.
@@ -61,8 +63,7 @@ bool Sockets::unasked_waits(const std::string& peer, int local_port) const {
   for (std::size_t fd = 0; fd < sockets_.size(); ++fd) {
     const Socket& socket = sockets_[fd];
     if (socket.local_port != local_port || socket.busy || socket.peer != peer) continue;
-    char byte = 0;
-    return recv(static_cast<int>(fd), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+    return peek(static_cast<int>(fd), 1).bytes > 0;
   }
   return false;
 }

@@ -10,103 +10,101 @@ namespace {
 bk::LateLibrary library("libpq.so.5", "libpq5");
 }  // namespace
 
-#define BK_FIND(name) static auto* const real = reinterpret_cast<decltype(&(name))>(library.find(#name))
-
 extern "C" {
 
 void PQclear(PGresult* result) {
-  BK_FIND(PQclear);
+  BK_LATE(library, PQclear);
   real(result);
 }
 
 ExecStatusType PQresultStatus(const PGresult* result) {
-  BK_FIND(PQresultStatus);
+  BK_LATE(library, PQresultStatus);
   return real(result);
 }
 
 char* PQresultErrorField(const PGresult* result, int field) {
-  BK_FIND(PQresultErrorField);
+  BK_LATE(library, PQresultErrorField);
   return real(result, field);
 }
 
 int PQntuples(const PGresult* result) {
-  BK_FIND(PQntuples);
+  BK_LATE(library, PQntuples);
   return real(result);
 }
 
 int PQgetisnull(const PGresult* result, int row, int column) {
-  BK_FIND(PQgetisnull);
+  BK_LATE(library, PQgetisnull);
   return real(result, row, column);
 }
 
 char* PQgetvalue(const PGresult* result, int row, int column) {
-  BK_FIND(PQgetvalue);
+  BK_LATE(library, PQgetvalue);
   return real(result, row, column);
 }
 
 int PQgetlength(const PGresult* result, int row, int column) {
-  BK_FIND(PQgetlength);
+  BK_LATE(library, PQgetlength);
   return real(result, row, column);
 }
 
 Oid PQftype(const PGresult* result, int column) {
-  BK_FIND(PQftype);
+  BK_LATE(library, PQftype);
   return real(result, column);
 }
 
 unsigned char* PQunescapeBytea(const unsigned char* text, std::size_t* length) {
-  BK_FIND(PQunescapeBytea);
+  BK_LATE(library, PQunescapeBytea);
   return real(text, length);
 }
 
 void PQfreemem(void* memory) {
-  BK_FIND(PQfreemem);
+  BK_LATE(library, PQfreemem);
   real(memory);
 }
 
 PGconn* PQconnectdb(const char* where) {
-  BK_FIND(PQconnectdb);
+  BK_LATE(library, PQconnectdb);
   return real(where);
 }
 
 void PQfinish(PGconn* connection) {
-  BK_FIND(PQfinish);
+  BK_LATE(library, PQfinish);
   real(connection);
 }
 
 ConnStatusType PQstatus(const PGconn* connection) {
-  BK_FIND(PQstatus);
+  BK_LATE(library, PQstatus);
   return real(connection);
 }
 
 char* PQerrorMessage(const PGconn* connection) {
-  BK_FIND(PQerrorMessage);
+  BK_LATE(library, PQerrorMessage);
   return real(connection);
 }
 
 PQnoticeProcessor PQsetNoticeProcessor(PGconn* connection, PQnoticeProcessor processor, void* argument) {
-  BK_FIND(PQsetNoticeProcessor);
+  BK_LATE(library, PQsetNoticeProcessor);
   return real(connection, processor, argument);
 }
 
 PGresult* PQexec(PGconn* connection, const char* query) {
-  BK_FIND(PQexec);
+  BK_LATE(library, PQexec);
   return real(connection, query);
 }
 
 PGresult* PQexecParams(PGconn* connection, const char* command, int count, const Oid* types, const char* const* values,
                        const int* lengths, const int* formats, int result_format) {
-  BK_FIND(PQexecParams);
+  BK_LATE(library, PQexecParams);
   return real(connection, command, count, types, values, lengths, formats, result_format);
 }
 
 PQconninfoOption* PQconninfoParse(const char* where, char** error) {
-  BK_FIND(PQconninfoParse);
+  BK_LATE(library, PQconninfoParse);
   return real(where, error);
 }
 
 void PQconninfoFree(PQconninfoOption* options) {
-  BK_FIND(PQconninfoFree);
+  BK_LATE(library, PQconninfoFree);
   real(options);
 }
 

@@ -1,6 +1,4 @@
 // Connections that fail, that are used both ways at once, or on which too much comes.
-#include <sys/socket.h>
-
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -28,9 +26,7 @@ TEST_CASE("A stream that is reset says so, and is never whole") {
     read_request(fd);
     const std::size_t head = bytes.find("\r\n\r\n") + 4;
     send_apart(fd, apart ? Parts{bytes.substr(0, head), bytes.substr(head)} : Parts{bytes});
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // let the bytes be read before the reset
-    const linger now{1, 0};
-    setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    reset_after_reading(fd);
   });
   const auto transport = http::make_curl_transport();
   const Recorder r = run_one(*transport, request_to(server.url()));

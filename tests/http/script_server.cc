@@ -72,6 +72,12 @@ void send_apart(int fd, const std::vector<std::string>& parts) {
   }
 }
 
+void reset_after_reading(int fd) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const linger now{1, 0};
+  setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+}
+
 std::string whole_answer(const std::string& body) {
   return "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
          "\r\n\r\n" + body;

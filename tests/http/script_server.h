@@ -14,6 +14,8 @@ std::string read_request(int fd);
 void send_all(int fd, const std::string& bytes);
 /// Each part in a packet of its own.
 void send_apart(int fd, const std::vector<std::string>& parts);
+/// The connection will be reset, not ended, when it is closed; not before the client could read what was sent.
+void reset_after_reading(int fd);
 /// A 200 with a Content-Length body.
 std::string whole_answer(const std::string& body);
 /// The head of a chunked event stream, one chunk of it, and its end.

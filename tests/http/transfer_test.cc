@@ -1,9 +1,5 @@
 // How single transfers live and end, against a server of raw bytes.
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
-#include <chrono>
 
 #include "base/file.h"
 #include "recorder.h"
@@ -13,7 +9,6 @@ namespace bk::test {
 namespace {
 
 using http::End;
-using std::chrono::milliseconds;
 
 TEST_CASE("A body arrives whole however the server cuts it") {
   const std::string events = "data: {\"a\":1}\n\ndata: {\"b\":\"\xea\xb0\x80\"}\n\ndata: [DONE]\n\n";
@@ -84,10 +79,7 @@ TEST_CASE("A stream that ends early is cut") {
   ScriptServer server([&bytes = bytes, reset](int fd, int) {
     read_request(fd);
     send_all(fd, bytes);
-    if (!reset) return;
-    std::this_thread::sleep_for(milliseconds(50));  // let the bytes be read before the reset throws them away
-    const linger now{1, 0};
-    setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    if (reset) reset_after_reading(fd);
   });
   const auto transport = http::make_curl_transport();
   const Recorder r = run_one(*transport, request_to(server.url()));
