@@ -271,7 +271,9 @@ void Transfer::reopen() {
 
 void Transfer::use_socket(int fd) {
   fd_ = fd;
-  loop_->sockets.at(fd).busy = true;
+  Socket& socket = loop_->sockets.at(fd);
+  socket.busy = true;
+  if (chunks_) socket.streams = this;  // the head came before libcurl named the socket
 }
 
 void Transfer::release_socket() {
