@@ -12,6 +12,8 @@ namespace bk::http {
 namespace {
 
 constexpr long kIdleConnectionsKept = 16384;
+// What waits is taken whole, and the kernel need not look at each such socket once more before the next wait.
+constexpr std::uint32_t kChanges = EPOLLIN | EPOLLET;
 constexpr Nanos kPreconnectLimit = 10 * kSecond;
 
 // libcurl's set-up loads the TLS library: programs that never open a connection do not pay for it.
@@ -159,6 +161,7 @@ void CurlTransport::wait_and_read(Nanos until) {
   clock_.refresh();
   std::size_t fresh = 0;
   std::size_t stamped = 0;
+  Nanos newest = 0;
   const unsigned window = sharing_.window();
   for (const epoll_event& event : ready) {
     Socket& socket = loop_.sockets.at(event.data.fd);
@@ -172,6 +175,7 @@ void CurlTransport::wait_and_read(Nanos until) {
     if (!failed && (by_us || socket.stamps))
       loop_.stamps.look(event.data.fd, clock_, &socket.typical_bytes, copy, copy_.size());
     if (socket.stamps && loop_.stamps.stamped()) ++stamped;
+    newest = std::max(newest, loop_.stamps.newest());
     if (loop_.stamps.oldest() != 0) worst_delay_ = std::max(worst_delay_, monotonic_now() - loop_.stamps.oldest());
     if (by_us) {
       read_stream(event.data.fd);
@@ -180,7 +184,7 @@ void CurlTransport::wait_and_read(Nanos until) {
     }
   }
   loop_.stamps.clear();
-  const Nanos hold = sharing_.after_wake(clock_.now(), ready.size(), fresh, stamped);
+  const Nanos hold = sharing_.after_wake(clock_.now(), ready.size(), fresh, stamped, newest);
   hold_until_ = hold == 0 ? 0 : clock_.now() + hold;
 }
 
@@ -195,7 +199,9 @@ void CurlTransport::read_socket(int fd, std::uint32_t events) {
   const Socket& socket = loop_.sockets.at(fd);
   const bool sends = (socket.events & EPOLLOUT) != 0;  // the request, still: libcurl must not be paused
   Transfer* const stream = socket.streams;
-  if (stream != nullptr && !sends && !stream->reads() && stream->may_read()) stream->start_reading();
+  if (stream == nullptr || sends || stream->reads() || !stream->may_read()) return;
+  stream->start_reading();
+  watch(fd, kChanges);
 }
 
 void CurlTransport::read_stream(int fd) {
@@ -205,7 +211,10 @@ void CurlTransport::read_stream(int fd) {
   if (end) {
     finish(stream, *end);
   } else if (!stream.reads()) {
+    watch(fd, EPOLLIN);
     read_socket(fd, EPOLLIN);
+  } else if (bytes == static_cast<ssize_t>(copy_.size())) {
+    poller_.watch(fd, kChanges, true);  // more may wait, of which setting it tells anew
   }
 }
 
@@ -263,15 +272,19 @@ int CurlTransport::on_socket(CURL* easy, curl_socket_t fd, int what, void* self,
   if (stream != nullptr && stream->reads()) return 0;  // paused, it wants none of what still has to be watched
   Transfer* transfer = what == CURL_POLL_REMOVE ? nullptr : Transfer::of(easy);
   if (transfer != nullptr) transfer->use_socket(fd);
-  Socket& socket = t.loop_.sockets.at(fd);
   std::uint32_t events = 0;
   if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) events |= EPOLLIN;
   if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) events |= EPOLLOUT;
-  if (socket.watched && socket.events == events) return 0;
-  if (socket.watched || events != 0) t.poller_.watch(fd, events, socket.watched);
+  t.watch(fd, events);
+  return 0;
+}
+
+void CurlTransport::watch(int fd, std::uint32_t events) {
+  Socket& socket = loop_.sockets.at(fd);
+  if (socket.watched && socket.events == events) return;
+  if (socket.watched || events != 0) poller_.watch(fd, events, socket.watched);
   socket.watched = events != 0;
   socket.events = events;
-  return 0;
 }
 
 int CurlTransport::on_timer(CURLM*, long timeout_ms, void* self) {

@@ -40,6 +40,7 @@ class CurlTransport final : public Transport {
   void take_orders();
   void enter(Transfer& transfer);
   void wait_and_read(Nanos until);
+  void watch(int fd, std::uint32_t events);
   void read_socket(int fd, std::uint32_t events);
   void read_stream(int fd);
   void run_timers();

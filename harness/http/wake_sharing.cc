@@ -11,7 +11,7 @@ constexpr double kBusyPerSecond = 3000;
 constexpr double kEventsPerSocket = 0.2;  // telling two events in one read apart costs two more looks: keep that rare
 }  // namespace
 
-Nanos WakeSharing::after_wake(Nanos now, std::size_t ready, std::size_t fresh, std::size_t stamped) {
+Nanos WakeSharing::after_wake(Nanos now, std::size_t ready, std::size_t fresh, std::size_t stamped, Nanos newest) {
   ready_ += ready;
   sockets_ += fresh;
   stamped_ += stamped;
@@ -20,7 +20,7 @@ Nanos WakeSharing::after_wake(Nanos now, std::size_t ready, std::size_t fresh, s
     window_start_ = now;
     ++window_;
   }
-  return hold_;
+  return now - newest > hold_ / 2 ? 0 : hold_;
 }
 
 void WakeSharing::close_window(Nanos length) {

@@ -7,11 +7,12 @@ namespace bk::http {
 
 /// Decides how long to let data gather before the next wake. A wake costs more CPU than reading one event, and the
 /// kernel's stamps keep the arrival times, so many streams may share one; a single stream is always served at once.
+/// Engines write all streams of a step in a row: once such a row has ended, nothing is left to gather.
 class WakeSharing {
  public:
   /// A wake at `now` found `ready` sockets, `fresh` of them for the first time in this window, and could stamp
-  /// `stamped`. Gives how long after `now` the next wake may come: 0 is at once.
-  [[nodiscard]] Nanos after_wake(Nanos now, std::size_t ready, std::size_t fresh, std::size_t stamped);
+  /// `stamped`, the newest at `newest`. Gives how long after `now` the next wake may come: 0 is at once.
+  [[nodiscard]] Nanos after_wake(Nanos now, std::size_t ready, std::size_t fresh, std::size_t stamped, Nanos newest);
   /// Number of the current window: a socket whose last window differs is fresh.
   [[nodiscard]] unsigned window() const { return window_; }
 

@@ -1,6 +1,9 @@
 // Chunked answers as servers frame them, well and badly, whoever reads them: libcurl behind the head, the client after.
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <functional>
+#include <thread>
 #include <utility>
 
 #include "recorder.h"
@@ -128,6 +131,47 @@ TEST_CASE("An answer that has no body has none whatever coding it names") {
     CHECK(r.body.empty());
     CHECK(std::to_string(r.status) == status.substr(0, 3));
   }
+}
+
+/// Does not return from the chunk "two" before `sent`.
+class WaitsAtTwo final : public http::Handler {
+ public:
+  void on_sent(Nanos, Nanos, bool) override {}
+  void on_headers(int, const std::vector<std::pair<std::string, std::string>>&, Nanos) override {}
+  void on_bytes(std::string_view bytes, Nanos) override {
+    const Nanos limit = monotonic_now() + 5 * kSecond;
+    while (bytes == "two" && !sent && monotonic_now() < limit)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    received += bytes.size();
+  }
+  void on_end(const End& last) override { end = last; }
+  std::atomic<bool> sent = false;
+  std::atomic<std::size_t> received = 0;
+  End end;
+};
+
+TEST_CASE("What waits is taken to its end, however much it is, also when nothing follows for now") {
+  constexpr std::size_t kChunks = 48, kBytes = 1000;
+  WaitsAtTwo handler;
+  std::size_t before_end = 0;
+  ScriptServer server([&](int fd, int) {
+    read_request(fd);
+    send_apart(fd, {stream_head(), chunk("one"), chunk("two")});
+    std::string many;
+    for (std::size_t i = 0; i < kChunks; ++i) many += chunk(std::string(kBytes, 'x'));
+    send_all(fd, many);
+    handler.sent = true;
+    const Nanos limit = monotonic_now() + 5 * kSecond;
+    while (handler.received < 6 + kChunks * kBytes && monotonic_now() < limit)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    before_end = handler.received;
+    send_all(fd, kStreamEnd);
+  });
+  const auto transport = http::make_curl_transport();
+  transport->start(request_to(server.url()), &handler);
+  CHECK(transport->run(0) == 0);
+  CHECK(handler.end.kind == End::Kind::kComplete);
+  CHECK(before_end == 6 + kChunks * kBytes);
 }
 
 /// Does something once, at the first bytes of the body.

@@ -54,8 +54,9 @@ TEST_CASE("Deadlines come in order of time") {
   CHECK(deadlines.take_due(25) == std::nullopt);
 }
 
-// `streams` sockets with `per_second` events each: wakes for a second, and the hold that results.
-Nanos settled_hold(std::size_t streams, double per_second, bool stamps) {
+// `streams` sockets with `per_second` events each: wakes for a second, and the hold that results when nothing has come
+// for the last `quiet`.
+Nanos settled_hold(std::size_t streams, double per_second, bool stamps, Nanos quiet = 50 * kMicrosecond) {
   WakeSharing sharing;
   Nanos hold = 0;
   const Nanos step = 500 * kMicrosecond;
@@ -70,7 +71,7 @@ Nanos settled_hold(std::size_t streams, double per_second, bool stamps) {
     window = sharing.window();
     const std::size_t fresh = std::min(ready, streams - std::min(seen_in_window, streams));
     seen_in_window += fresh;
-    hold = sharing.after_wake(now, ready, fresh, stamps ? ready : 0);
+    hold = sharing.after_wake(now, ready, fresh, stamps ? ready : 0, now - quiet);
   }
   return hold;
 }
@@ -83,6 +84,8 @@ TEST_CASE("Wakes are shared by many streams only, and only where stamps keep the
   CHECK(shared > 900 * kMicrosecond);
   CHECK(shared <= kMillisecond);
   CHECK(settled_hold(64, 200, false) == 0);
+  CHECK(settled_hold(64, 200, true, 400 * kMicrosecond) == shared);
+  CHECK(settled_hold(64, 200, true, 600 * kMicrosecond) == 0);  // the row of writes has ended
   CHECK(settled_hold(10'000, 5, true) <= kMillisecond);
 }
 
