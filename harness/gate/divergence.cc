@@ -38,13 +38,13 @@ PromptDivergence divergence_of(const GreedyTexts& texts) {
   return {median(std::move(natural)), median(std::move(cand))};
 }
 
-std::string chars_text(const std::optional<double>& chars) {
-  return chars ? fmt::format("{:g} characters", *chars) : "never (for most prompts)";
+std::string place_text(const std::optional<double>& chars) {
+  return chars ? fmt::format("at {:g} characters", *chars) : "nowhere in most prompts";
 }
 
 void decide(Divergence& d, const DivergenceRule& rule) {
-  const std::string figures = fmt::format("candidate parts at {}, bases among themselves at {}",
-                                          chars_text(d.cand_median_chars), chars_text(d.natural_median_chars));
+  const std::string figures = fmt::format("candidate parts {}, bases among themselves {}",
+                                          place_text(d.cand_median_chars), place_text(d.natural_median_chars));
   if (std::ssize(d.prompts) < rule.min_prompts) {
     d.reason =
         fmt::format("{} prompts are too few to tell, {} are needed; {}", d.prompts.size(), rule.min_prompts, figures);

@@ -44,6 +44,18 @@ __device__ inline uint4 load_volatile(const void* pointer) {
 
 __device__ inline uint4 load_cached(const void* pointer) { return __ldg(static_cast<const uint4*>(pointer)); }
 
+/// Writes what this launch does not read again past the L1 cache: a launch that writes much ends sooner.
+__device__ inline void store_past_l1(uint4* to, const uint4& v) {
+  asm volatile("st.global.L1::no_allocate.v4.b32 [%0], {%1,%2,%3,%4};" ::"l"(to), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
+               : "memory");
+}
+__device__ inline void store_past_l1(float* to, float v) {
+  asm volatile("st.global.L1::no_allocate.f32 [%0], %1;" ::"l"(to), "f"(v) : "memory");
+}
+__device__ inline void store_past_l1(__nv_bfloat16* to, __nv_bfloat16 v) {
+  asm volatile("st.global.L1::no_allocate.b16 [%0], %1;" ::"l"(to), "h"(__bfloat16_as_ushort(v)) : "memory");
+}
+
 /// c += a * b for a 16x16 tile a and a 16x8 tile b of bf16, one warp.
 __device__ inline void mma_bf16(float (&c)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t a2, std::uint32_t a3,
                                 std::uint32_t b0, std::uint32_t b1) {

@@ -27,7 +27,11 @@ class DeviceArray {
   ~DeviceArray() { cudaFree(data_); }
 
   T* get() const { return static_cast<T*>(data_); }
-  void poison() { REQUIRE(cudaMemset(data_, 0xff, count_ * sizeof(T)) == cudaSuccess); }
+  /// Done when it returns: a stream that does not wait for the default one may be next.
+  void poison() {
+    REQUIRE(cudaMemset(data_, 0xff, count_ * sizeof(T)) == cudaSuccess);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  }
   std::vector<T> read() const {
     std::vector<T> out(count_);
     REQUIRE(cudaDeviceSynchronize() == cudaSuccess);

@@ -8,7 +8,7 @@ namespace bk::kernels {
 namespace {
 
 constexpr int kRank = 256;
-constexpr int kThreads = 256;
+constexpr int kThreads = 512;
 constexpr int kWarps = kThreads / 32;
 constexpr int kMaxBatch = 64;
 constexpr int kMaxCount = 2048;
@@ -17,8 +17,8 @@ constexpr int kMaxRange = 32768;
 
 __device__ inline float to_float(float value) { return value; }
 __device__ inline float to_float(__nv_bfloat16 value) { return __bfloat162float(value); }
-__device__ inline void put(float* to, float value) { *to = value; }
-__device__ inline void put(__nv_bfloat16* to, float value) { *to = __float2bfloat16_rn(value); }
+__device__ inline void put(float* to, float value) { store_past_l1(to, value); }
+__device__ inline void put(__nv_bfloat16* to, float value) { store_past_l1(to, __float2bfloat16_rn(value)); }
 
 template <class T>
 struct Infinity;
@@ -51,10 +51,10 @@ __device__ inline void fill(T* row, int begin, int end, const std::uint32_t* mar
     const int at = v - begin;
     const std::uint32_t bits = marked[at / 32] >> (at % 32) & ((1u << kPer) - 1);
     if (bits == 0 && v + kPer <= end) {
-      *reinterpret_cast<uint4*>(row + v) = make_uint4(kWord, kWord, kWord, kWord);
+      store_past_l1(reinterpret_cast<uint4*>(row + v), make_uint4(kWord, kWord, kWord, kWord));
       continue;
     }
-#pragma unroll 1
+#pragma unroll
     for (int i = 0; i < kPer; ++i) {
       if ((bits >> i & 1) == 0 && v + i < end) put(row + v + i, __uint_as_float(0xff800000u));
     }
@@ -80,13 +80,7 @@ __global__ __launch_bounds__(kThreads) void markov_kernel(const __grid_constant_
     index[i] = first + i < job.count ? __ldg(idx + first + i) : -1;
     base[i] = first + i < job.count ? to_float(base_row[first + i]) : 0.0f;
   }
-  constexpr int kEarly = 2;
-  std::int64_t early[kEarly];
-#pragma unroll
-  for (int i = 0; i < kEarly; ++i) {
-    const int j = threadIdx.x + i * kThreads;
-    early[i] = j < job.count ? __ldg(idx + j) : -1;
-  }
+  const std::int64_t early = static_cast<int>(threadIdx.x) < job.count ? __ldg(idx + threadIdx.x) : -1;
   for (int word = threadIdx.x; word < range / 32; word += kThreads) marked[word] = 0;
   uint4 w[kRows];
 #pragma unroll
@@ -100,9 +94,8 @@ __global__ __launch_bounds__(kThreads) void markov_kernel(const __grid_constant_
     if (v >= begin && v < end) atomicOr(marked + (v - begin) / 32, 1u << (v - begin) % 32);
   };
   __syncthreads();
-#pragma unroll
-  for (int i = 0; i < kEarly; ++i) mark(early[i]);
-  for (int j = threadIdx.x + kEarly * kThreads; j < job.count; j += kThreads) mark(__ldg(idx + j));
+  mark(early);
+  for (int j = threadIdx.x + kThreads; j < job.count; j += kThreads) mark(__ldg(idx + j));
   __syncthreads();
   auto* row = static_cast<T*>(job.logits) + request * job.logits_stride;
   fill<T>(row, begin, end, marked);

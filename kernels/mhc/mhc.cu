@@ -42,7 +42,7 @@ __global__ __launch_bounds__(kPostThreads) void mhc_post_kernel(const __grid_con
 #pragma unroll
       for (int j = 0; j < kStreams; ++j) f[i] = fmaf(pick(comb[j]), from_x[j][i], f[i]);
     }
-    *reinterpret_cast<uint4*>(out + k * job.h) = narrow8(f);
+    store_past_l1(reinterpret_cast<uint4*>(out + k * job.h), narrow8(f));
   }
 }
 

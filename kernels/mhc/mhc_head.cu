@@ -77,7 +77,7 @@ __global__ __launch_bounds__(kThreads) void mhc_head_kernel(const __grid_constan
 #pragma unroll
         for (int i = 0; i < 8; ++i) f[i] = fmaf(pre[token][j], from[i], f[i]);
       }
-      *reinterpret_cast<uint4*>(out + std::int64_t{token} * job.h + at) = narrow8(f);
+      store_past_l1(reinterpret_cast<uint4*>(out + std::int64_t{token} * job.h + at), narrow8(f));
     }
   }
 }

@@ -34,11 +34,12 @@ union ManyScratch {
   float partial[kManyWarps][kManyTokens][kSums];
 };
 
+/// The block's warps take neighbouring units, so what lies around is wanted at once: 256 bytes go to the L2 cache.
 __device__ inline void copy16(uint4& to, const void* from, bool real) {
-  asm volatile(
-      "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(&to))),
-      "l"(from), "r"(real ? 16 : 0)
-      : "memory");
+  asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(
+                   static_cast<std::uint32_t>(__cvta_generic_to_shared(&to))),
+               "l"(from), "r"(real ? 16 : 0)
+               : "memory");
 }
 
 /// Starts copying a unit; `real` is false past the last one, which leaves an empty group of copies.
@@ -192,7 +193,8 @@ __device__ inline void mix_token(const BkMhcPre& job, int token, int shares) {
     const float even = even_out(input, job.h);
     out = normed8(out, even, static_cast<const __nv_bfloat16*>(job.norm) + column);
   }
-  *reinterpret_cast<uint4*>(static_cast<__nv_bfloat16*>(job.layer_in) + std::int64_t{token} * job.h + column) = out;
+  auto* layer_in = static_cast<__nv_bfloat16*>(job.layer_in) + std::int64_t{token} * job.h + column;
+  store_past_l1(reinterpret_cast<uint4*>(layer_in), out);
 }
 
 __global__ __launch_bounds__(kMixThreads, 3) void mhc_mix_kernel(const __grid_constant__ BkMhcPre job, int shares) {

@@ -176,7 +176,7 @@ int launch_for_tokens(const BkMoeGate& gate, const BkMoeRoute& route, cudaStream
 
 template <Way kWay>
 int launch_route(const BkMoeGate& gate, const BkMoeRoute& route, cudaStream_t stream) {
-  if (is_for_one_cluster<kWay>(gate)) return launch_in_one_cluster<kWay>(gate, route, stream);
+  if (const auto status = launch_in_one_cluster<kWay>(gate, route, stream)) return *status;
   return gate.n <= kRouteThreads / 2 ? launch_for_tokens<RouteLogits<kWay, kGroups / 2>>(gate, route, stream)
                                      : launch_for_tokens<RouteLogits<kWay, kGroups>>(gate, route, stream);
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <optional>
 
 #include "common/cluster.cuh"
 #include "moe_gate/projection.cuh"
@@ -98,23 +99,19 @@ bool fits() {
 }
 
 template <Way kWay, int kSteps>
-int launch_one_cluster(const BkMoeGate& gate, const BkMoeRoute& route, cudaStream_t stream) {
+std::optional<int> launch_where_it_fits(const BkMoeGate& gate, const BkMoeRoute& route, cudaStream_t stream) {
+  if (!fits<kWay, kSteps>()) return std::nullopt;
   const OneCluster launch(stream);
   return launch_status(cudaLaunchKernelEx(&launch.config, one_cluster_kernel<kWay, kSteps>, gate, route));
 }
 
-/// Whether one_cluster_kernel serves this router on the current device.
+/// The launch's status; nothing, and no launch, where one_cluster_kernel does not serve this router on this device.
 template <Way kWay>
-bool is_for_one_cluster(const BkMoeGate& gate) {
-  if (gate.n != kSmallExperts || gate.m > kSmallTokens || gate.k > kSmallInner) return false;
-  if (gate.k == kSmallInner) return fits<kWay, 4>();
-  return gate.k % (kHalves * kWarps * 32) == 0 && fits<kWay, 0>();
-}
-
-template <Way kWay>
-int launch_in_one_cluster(const BkMoeGate& gate, const BkMoeRoute& route, cudaStream_t stream) {
-  return gate.k == kSmallInner ? launch_one_cluster<kWay, 4>(gate, route, stream)
-                               : launch_one_cluster<kWay, 0>(gate, route, stream);
+std::optional<int> launch_in_one_cluster(const BkMoeGate& gate, const BkMoeRoute& route, cudaStream_t stream) {
+  if (gate.n != kSmallExperts || gate.m > kSmallTokens || gate.k > kSmallInner) return std::nullopt;
+  if (gate.k == kSmallInner) return launch_where_it_fits<kWay, 4>(gate, route, stream);
+  if (gate.k % (kHalves * kWarps * 32) != 0) return std::nullopt;
+  return launch_where_it_fits<kWay, 0>(gate, route, stream);
 }
 
 }  // namespace bk::kernels
