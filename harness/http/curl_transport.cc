@@ -13,7 +13,7 @@ namespace {
 
 constexpr long kIdleConnectionsKept = 16384;
 // What waits is taken whole, and the kernel need not look at each such socket once more before the next wait.
-constexpr std::uint32_t kChanges = EPOLLIN | EPOLLET;
+constexpr std::uint32_t kChanges = EPOLLIN | EPOLLRDHUP | EPOLLET;
 constexpr Nanos kPreconnectLimit = 10 * kSecond;
 
 // libcurl's set-up loads the TLS library: programs that never open a connection do not pay for it.
@@ -178,7 +178,7 @@ void CurlTransport::wait_and_read(Nanos until) {
     newest = std::max(newest, loop_.stamps.newest());
     if (loop_.stamps.oldest() != 0) worst_delay_ = std::max(worst_delay_, monotonic_now() - loop_.stamps.oldest());
     if (by_us) {
-      read_stream(event.data.fd);
+      read_stream(event.data.fd, event.events);
     } else {
       read_socket(event.data.fd, event.events);
     }
@@ -204,7 +204,7 @@ void CurlTransport::read_socket(int fd, std::uint32_t events) {
   watch(fd, kChanges);
 }
 
-void CurlTransport::read_stream(int fd) {
+void CurlTransport::read_stream(int fd, std::uint32_t events) {
   Transfer& stream = *loop_.sockets.at(fd).streams;
   const ssize_t bytes = loop_.stamps.bytes();
   const auto end = stream.read_chunks({copy_.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))});
@@ -213,8 +213,8 @@ void CurlTransport::read_stream(int fd) {
   } else if (!stream.reads()) {
     watch(fd, EPOLLIN);
     read_socket(fd, EPOLLIN);
-  } else if (bytes == static_cast<ssize_t>(copy_.size())) {
-    poller_.watch(fd, kChanges, true);  // more may wait, of which setting it tells anew
+  } else if (bytes == static_cast<ssize_t>(copy_.size()) || (events & EPOLLRDHUP) != 0) {
+    poller_.watch(fd, kChanges, true);  // more may wait, or the end behind the bytes: setting it tells of that anew
   }
 }
 

@@ -42,7 +42,7 @@ class CurlTransport final : public Transport {
   void wait_and_read(Nanos until);
   void watch(int fd, std::uint32_t events);
   void read_socket(int fd, std::uint32_t events);
-  void read_stream(int fd);
+  void read_stream(int fd, std::uint32_t events);
   void run_timers();
   void check_limits(Nanos now);
   void watch_limit(Transfer& transfer);

@@ -1,4 +1,6 @@
 // Chunked answers as servers frame them, well and badly, whoever reads them: libcurl behind the head, the client after.
+#include <sys/socket.h>
+
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -172,6 +174,22 @@ TEST_CASE("What waits is taken to its end, however much it is, also when nothing
   CHECK(transport->run(0) == 0);
   CHECK(handler.end.kind == End::Kind::kComplete);
   CHECK(before_end == 6 + kChunks * kBytes);
+}
+
+TEST_CASE("An end that comes with the last bytes is seen") {
+  WaitsAtTwo handler;
+  ScriptServer server([&handler](int fd, int) {
+    read_request(fd);
+    send_apart(fd, {stream_head(), chunk("one"), chunk("two"), chunk("three")});
+    shutdown(fd, SHUT_WR);
+    handler.sent = true;
+    read_request(fd);
+  });
+  const auto transport = http::make_curl_transport();
+  transport->start(request_to(server.url()), &handler);
+  CHECK(transport->run(0) == 0);
+  CHECK(handler.received == 11);
+  CHECK(handler.end.kind == End::Kind::kCut);
 }
 
 /// Does something once, at the first bytes of the body.
