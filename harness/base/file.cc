@@ -91,6 +91,13 @@ Result<std::string> sha256_file(const std::filesystem::path& path) {
 }
 
 Status write_file_atomic(const std::filesystem::path& path, std::string_view bytes) {
+  struct stat there {};
+  // A device or a pipe has no bytes to keep, and a file in its place would be the end of it.
+  if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)) {
+    const Descriptor device(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!device.ok() || !write_all(device.get(), bytes)) return io_error("write", path);
+    return {};
+  }
   std::string temporary = path.string() + ".XXXXXX";
   Descriptor file(::mkstemp(temporary.data()));
   if (!file.ok()) return io_error("write", path);

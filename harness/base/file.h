@@ -12,6 +12,7 @@ namespace bk {
 /// The file's last bytes, at most `most`: a log may be larger than memory. kIo as read_file().
 [[nodiscard]] Result<std::string> read_tail(const std::filesystem::path& path, std::size_t most);
 /// Writes a temporary file beside `path`, syncs it and renames it: readers see the old bytes or the new, never a part.
+/// A device or a pipe is written to as it stands.
 [[nodiscard]] Status write_file_atomic(const std::filesystem::path& path, std::string_view bytes);
 /// Appends and flushes; creates the file.
 [[nodiscard]] Status append_file(const std::filesystem::path& path, std::string_view bytes);

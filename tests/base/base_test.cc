@@ -1,3 +1,7 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 
 #include "base/file.h"
@@ -104,4 +108,17 @@ TEST_CASE("files are written whole or not at all") {
   CHECK(read_tail(path, 9).value() == "two");
   CHECK_FALSE(read_tail(dir.path() / "none", 9));
   CHECK(std::distance(std::filesystem::directory_iterator(dir.path()), {}) == 1);
+}
+
+TEST_CASE("a pipe is written to and stays one") {
+  TempDir dir;
+  const auto path = dir.path() / "pipe";
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  REQUIRE(reader >= 0);
+  CHECK(write_file_atomic(path, "one"));
+  char bytes[8] = {};
+  CHECK(::read(reader, bytes, sizeof bytes) == 3);
+  ::close(reader);
+  CHECK(std::filesystem::is_fifo(path));
 }
