@@ -56,7 +56,8 @@ struct Follower {
   double median_gap_us = 0;  ///< from the end of the kernel before it to its start
 };
 /// For every kernel whose name the ECMAScript regular expression (case ignored, first 2,000 bytes of a name) finds: the
-/// names of the next `depth` kernels on the same stream, most frequent first by distance. kUsage for a bad expression.
+/// names of the next `depth` kernels on the same stream, most frequent first by distance. kUsage for a bad expression,
+/// and one that refers back (\1), whose search may take for ever.
 [[nodiscard]] Result<std::vector<Follower>> followers(const Recording& recording, const std::string& regex, int depth);
 
 }  // namespace bk::trace

@@ -29,13 +29,13 @@ std::uint32_t main_stream_of(const std::vector<Slice>& slices, std::size_t strea
 
 std::vector<Gap> gaps_on(const std::vector<Slice>& slices, std::uint32_t stream) {
   std::vector<Gap> gaps;
-  const Slice* previous = nullptr;
+  const Slice* previous = nullptr;  // of those so far, the one that ends last: kernels of a stream may overlap
   for (const Slice& slice : slices) {
     if (slice.stream != stream) continue;
     if (previous != nullptr && slice.ts_ns - previous->end_ns() > kSmallestGap) {
       gaps.push_back({previous->name, slice.name, {previous->end_ns(), slice.ts_ns}});
     }
-    previous = &slice;
+    if (previous == nullptr || slice.end_ns() >= previous->end_ns()) previous = &slice;
   }
   return gaps;
 }
@@ -135,7 +135,9 @@ Gaps find_gaps(const Recording& recording, std::size_t largest) {
   result.main_stream = recording.streams()[stream].label();
   std::vector<Gap> gaps = gaps_on(slices, stream);
   result.count = gaps.size();
-  for (const Gap& gap : gaps) result.sum_us += us(gap.ns());
+  std::int64_t sum = 0;
+  for (const Gap& gap : gaps) sum += gap.ns();
+  result.sum_us = us(sum);
   result.pairs = pairs_of(recording, gaps);
   result.kernels = kernels_of(recording, slices);
   keep_largest(gaps, largest, [](const Gap& gap) { return gap.ns(); });

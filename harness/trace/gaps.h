@@ -11,7 +11,7 @@ namespace bk::trace {
 /// Where the main stream (the one with the largest summed duration) waits.
 struct Gaps {
   std::string main_stream;  ///< "device:stream"
-  std::uint64_t count = 0;  ///< gaps longer than 0.05 us between consecutive kernels on it
+  std::uint64_t count = 0;  ///< stretches longer than 0.05 us in which no kernel runs on it
   double sum_us = 0;
   struct ByPair {
     std::string previous, next;  ///< short names

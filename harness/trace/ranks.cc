@@ -55,6 +55,8 @@ void compare(Ranks& result, const std::vector<std::vector<Slice>>& all, std::siz
     return;
   }
   result.compared = count - skip;
+  std::vector<std::int64_t> waited(all.size()), caused(all.size());
+  std::vector<std::vector<std::int64_t>> waited_for(all.size(), waited);
   for (std::size_t i = skip; i < count; ++i) {
     std::size_t last = 0;
     for (std::size_t r = 1; r < all.size(); ++r) {
@@ -62,16 +64,22 @@ void compare(Ranks& result, const std::vector<std::vector<Slice>>& all, std::siz
     }
     ++result.ranks[last].last;
     for (std::size_t r = 0; r < all.size(); ++r) {
-      const double wait = us(all[r][i].dur_ns - all[last][i].dur_ns);
-      result.ranks[r].waited_us += wait;
-      result.ranks[r].waited_for_us[last] += wait;
+      const std::int64_t wait = all[r][i].dur_ns - all[last][i].dur_ns;
+      waited[r] += wait;
+      waited_for[r][last] += wait;
+      caused[last] += wait;
     }
   }
-  std::vector<double> caused(all.size());
-  for (const auto& rank : result.ranks) {
-    for (std::size_t r = 0; r < caused.size(); ++r) caused[r] += rank.waited_for_us[r];
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    result.ranks[r].waited_us = us(waited[r]);
+    std::transform(waited_for[r].begin(), waited_for[r].end(), result.ranks[r].waited_for_us.begin(), us);
   }
-  result.straggler = static_cast<std::size_t>(std::max_element(caused.begin(), caused.end()) - caused.begin());
+  const auto most = std::max_element(caused.begin(), caused.end());
+  if (*most == 0) {
+    result.reason = "no rank waited for another; is one trace given twice?";
+    return;
+  }
+  result.straggler = static_cast<std::size_t>(most - caused.begin());
 }
 
 }  // namespace
@@ -86,7 +94,9 @@ Ranks compare_ranks(const std::vector<Recording>& recordings, const Rules& rules
     rank.kernels = recording.count_of(Kind::kKernel);
     rank.kernel_us = us(recording.sum_of(Kind::kKernel));
     rank.collectives = all.back().size();
-    for (const Slice& slice : all.back()) rank.collective_us += us(slice.dur_ns);
+    std::int64_t sum = 0;
+    for (const Slice& slice : all.back()) sum += slice.dur_ns;
+    rank.collective_us = us(sum);
     rank.waited_for_us.resize(recordings.size());
     result.ranks.push_back(std::move(rank));
   }

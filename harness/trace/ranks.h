@@ -25,9 +25,9 @@ struct Ranks {
   };
   std::vector<Rank> ranks;
   std::uint64_t compared = 0;  ///< collectives, without those that were left out
-  /// The rank that the others waited for longest; nothing when no collective could be compared.
+  /// The rank that the others waited for longest; nothing when no collective could be compared, or nobody waited.
   std::optional<std::size_t> straggler;
-  std::string reason;  ///< why nothing was compared; empty otherwise
+  std::string reason;  ///< why there is no straggler; empty otherwise
 };
 
 /// Collectives are the kernels that the rules call allreduce, else those of the group comms. The first `skip` of each

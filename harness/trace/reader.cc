@@ -42,6 +42,11 @@ std::size_t skip_blanks(std::string_view text, std::size_t at) {
   return at;
 }
 
+/// Far enough from the ends of 64 bits for the end of an event, and the distance of any two. The largest is in 2096.
+constexpr std::int64_t kLatestNs = 4'000'000'000'000'000'000;
+/// Eleven days; what is longer is damage, and would soon overflow a sum.
+constexpr std::int64_t kLongestNs = 1'000'000'000'000'000;
+
 bool is_gpu_work(Kind kind) { return kind == Kind::kKernel || kind == Kind::kMemop; }
 
 }  // namespace
@@ -169,6 +174,8 @@ Status Reader::take_key() {
   if (walk == Walk::kDone && cursor_.more()) ++cursor_.at;
   const bool opens_events = walk == Walk::kDone && cursor_.more() && key == "traceEvents" && cursor_.peek() == '[';
   if (opens_events) {
+    // Which of the two a viewer takes differs, and their sum is in neither.
+    if (saw_events_) return fail(Errc::kParse, "traceEvents stands twice in it", broken(*before.at).where);
     ++cursor_.at;
     saw_events_ = true;
     state_ = State::kElement;
@@ -298,9 +305,13 @@ Result<Reader::Took> Reader::take_event(const RawEvent& raw, Kind kind, std::str
     return Took::kNothing;
   }
   const auto ts = nanos_of_micros(raw.ts), dur = nanos_of_micros(raw.dur);
-  if (complete && (!ts || !dur || *dur < 0)) {
+  const bool is_time = ts && *ts >= -kLatestNs && *ts <= kLatestNs;
+  const bool is_duration = dur && *dur >= 0 && *dur <= kLongestNs;
+  if (complete && (!is_time || !is_duration)) {
     const auto at = static_cast<std::size_t>(json.data() - cursor_.bytes);
-    const Error why{Errc::kParse, !dur || *dur < 0 ? "a duration that is none" : "a time that is none",
+    const Error why{Errc::kParse,
+                    is_duration ? "an event whose ts is no time in us; --repair leaves such events out"
+                                : "an event whose dur is no duration in us; --repair leaves such events out",
                     fmt::format("byte {}", window_.offset_of(at))};
     if (!options_.repair) return fail(why);
     ++counts_.lost;
@@ -309,8 +320,8 @@ Result<Reader::Took> Reader::take_event(const RawEvent& raw, Kind kind, std::str
   }
   event.kind = kind;
   event.category = raw.cat;
-  event.ts_ns = ts.value_or(0);
-  event.dur_ns = dur.value_or(0);
+  event.ts_ns = is_time ? *ts : 0;
+  event.dur_ns = is_duration ? *dur : 0;
   event.device = raw.device.empty() ? raw.pid : raw.device;
   event.stream = raw.stream.empty() ? raw.tid : raw.stream;
   event.json = json;

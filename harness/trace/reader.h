@@ -53,7 +53,9 @@ struct ReadFrom {
 
 /// Reads a Chrome/Kineto trace as a stream: {"traceEvents": [...], ...}, or a bare array whose closing bracket may be
 /// missing. Strict: bytes that are no JSON, a cut file, wrong checksums are errors; a comma before a closing bracket of
-/// the events and empty objects are let through. ts and dur are microseconds, whatever displayTimeUnit says.
+/// the events and empty objects are let through. ts and dur are microseconds, whatever displayTimeUnit says, as a
+/// number or as one in quotes, which Perfetto reads too. A dur that is negative or above eleven days, a ts after 2096,
+/// and any other value of the two is an error; of a member that an event has twice, the last counts.
 class Reader {
  public:
   explicit Reader(std::unique_ptr<ByteSource> source, ReadOptions options = {}, ReadFrom from = {});

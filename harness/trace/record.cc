@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -145,10 +146,19 @@ Result<Recording> record_in_order(std::unique_ptr<ByteSource> source, const Read
   return recording;
 }
 
+/// Where the kernels of a trace without any may be.
+std::string left_out(const ReadCounts& counts) {
+  if (counts.lost > 0) return fmt::format("; {} places were lost, the first: {}", counts.lost, counts.first_loss);
+  if (counts.incomplete_gpu == 0) return "";
+  return fmt::format("; {} kernels or copies have no start or no duration", counts.incomplete_gpu);
+}
+
 Result<Recording> record_on(const std::string& path, const ReadOptions& options, unsigned threads) {
   BK_ASSIGN(auto source, open_source(path));
   BK_ASSIGN(Recording recording, record(std::move(source), path, options, threads));
-  if (recording.count_of(Kind::kKernel) == 0) return fail(Errc::kUnavailable, "no GPU kernels in this trace", path);
+  if (recording.count_of(Kind::kKernel) == 0) {
+    return fail(Errc::kUnavailable, "no GPU kernels in this trace" + left_out(recording.counts), path);
+  }
   return recording;
 }
 

@@ -257,6 +257,51 @@ TEST_CASE("gaps of the main stream, and what ran elsewhere in them") {
   CHECK(short_name("(anonymous namespace)::k<1>(int)") == "(anonymous)::k");
 }
 
+TEST_CASE("a kernel that runs on past the next one of its stream leaves no gap") {
+  test::TraceBuilder builder;
+  builder.kernel("long", 0, 100).kernel("short", 10, 10).kernel("late", 50, 10).kernel("after", 130.001, 1.0 / 3);
+  builder.kernel("last", 131, 1);
+  const Gaps gaps = find_gaps(builder.recording(), 3);
+  REQUIRE(gaps.count == 2);
+  CHECK(gaps.sum_us == 30.667);  // 30.001 and 0.666, to the nanosecond
+  CHECK(gaps.largest[0].previous == "long");
+  CHECK(gaps.largest[0].us == 30.001);
+}
+
+TEST_CASE("ranks that nobody waits for have no straggler") {
+  test::TraceBuilder builder;
+  builder.kernel("all_reduce", 0, 5).kernel("all_reduce", 10, 5).kernel("all_reduce", 20, 0.1);
+  const auto rules = parse_rules(default_rules_text(), "");
+  REQUIRE(rules);
+  std::vector<Recording> recordings;
+  recordings.push_back(builder.recording());
+  recordings.push_back(builder.recording());
+  const Ranks same = compare_ranks(recordings, *rules, 1);
+  CHECK(same.compared == 2);
+  CHECK_FALSE(same.straggler);
+  CHECK(same.reason.find("no rank waited") == 0);
+  test::TraceBuilder other;
+  other.kernel("all_reduce", 0, 5).kernel("all_reduce", 10, 5.1).kernel("all_reduce", 20, 0.3);
+  recordings.back() = other.recording();
+  const Ranks ranks = compare_ranks(recordings, *rules, 1);
+  CHECK(ranks.straggler == 0);
+  CHECK(ranks.ranks[1].waited_us == 0.3);  // 0.1 and 0.2 in binary are more
+  CHECK(ranks.ranks[1].collective_us == 10.4);
+}
+
+TEST_CASE("expressions end soon, also those that go back and forth") {
+  test::TraceBuilder builder;
+  builder.kernel(std::string(3000, 'a'), 0, 1).kernel("next", 2, 1);
+  const Recording recording = builder.recording();
+  for (const char* regex : {"(.+.+)+QQ", "(.*)*x{3}zz", "(a|b|ab)*#", "^a+$"}) {
+    CAPTURE(regex);
+    const auto rows = followers(recording, regex, 1);
+    REQUIRE(rows);
+    CHECK(rows->size() == (std::string(regex) == "^a+$" ? 1 : 0));
+  }
+  CHECK_FALSE(followers(recording, "(a)\\1", 1));
+}
+
 TEST_CASE("the rank that is shortest in a collective came last") {
   std::vector<Recording> recordings;
   recordings.push_back(twelve_steps(30));

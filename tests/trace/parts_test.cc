@@ -70,7 +70,6 @@ TEST_CASE("several threads read what one thread reads") {
       {"what seems an event within arguments", long_trace("", R"("list": [{"a": 1}, {"name": "b"}, {"ph": "X"}],)")},
       {"an event of 700 kB", long_trace(std::string(700'000, 'n'), "")},
       {"members after the events", plain.substr(0, plain.rfind('}')) + R"(,"after":[{"a":1},{"name":2}]})"},
-      {"events twice", plain.substr(0, plain.rfind('}')) + "," + plain.substr(plain.find('"'))},
   };
   for (const Case& c : cases) {
     CAPTURE(c.what);
@@ -88,11 +87,13 @@ TEST_CASE("several threads find the fault that one thread finds") {
   const std::string plain = long_trace("", "");
   for (const double share : {0.0001, 0.2, 0.5, 0.8, 0.9999}) {
     const auto at = static_cast<std::size_t>(share * static_cast<double>(plain.size()));
-    std::string wrong_byte = plain, second_object = plain;
+    std::string wrong_byte = plain, second_object = plain, twice = plain;
+    twice.back() = ',';
+    twice += plain.substr(1);
     wrong_byte[plain.find("\"gemm", at) + 2] = '\x01';
     second_object.insert(plain.find("},", at) + 1, " {}");
     for (const std::string& text :
-         {wrong_byte, second_object, plain.substr(0, at), plain.substr(0, at) + plain.substr(at + 1) + "]"}) {
+         {wrong_byte, second_object, twice, plain.substr(0, at), plain.substr(0, at) + plain.substr(at + 1) + "]"}) {
       CAPTURE(share);
       const std::string one = said(text, 1);
       CHECK(one.starts_with("error"));

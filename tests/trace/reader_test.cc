@@ -255,10 +255,33 @@ TEST_CASE("members of every form, where events are read quickly and where escape
   }
 }
 
+TEST_CASE("times in quotes are read; times that are none, or that no sum can hold, are errors") {
+  const auto with = [](const std::string& ts, const std::string& dur) {
+    return sums_of_text(R"([{"ph":"X","cat":"kernel","name":"k","ts":)" + ts + R"(,"dur":)" + dur + "}]");
+  };
+  const std::pair<const char*, const char*> good[] = {
+      {"5", "2.5"}, {R"("5")", R"("2.5")"}, {"-5", R"("25e-1")"}, {"4e15", "2.5"}, {"1,\"ts\":5", "9,\"dur\":2.5"}};
+  for (const auto& [ts, dur] : good) {
+    CAPTURE(ts, dur);
+    const auto sums = with(ts, dur);
+    REQUIRE(sums);
+    CHECK(sums->sum_ns == 2'500);
+  }
+  CHECK(with("0", "1e12"));
+  const std::pair<const char*, const char*> bad[] = {
+      {"0", R"(" 2")"}, {"0", R"("0x2")"}, {"0", R"("NaN")"}, {"0", "null"},  {"0", "true"}, {"0", "-1"},
+      {"0", "1.1e12"},  {"0", "9e15"},     {"4.1e15", "1"},   {"-9e15", "1"}, {"x", "1"},    {R"("x")", "1"}};
+  for (const auto& [ts, dur] : bad) {
+    CAPTURE(ts, dur);
+    CHECK_FALSE(with(ts, dur));
+  }
+}
+
 TEST_CASE("texts that are no traces") {
   for (const char* text : {"{}", "[1]", "{\"traceEvents\": [}", "{\"traceEvents\": []} x", "7", "{\"a\": 1}",
                            "{\"traceEvents\": [{\"ph\": \"X\" \"cat\": 1}]}", "{\"traceEvents\": [{} {}]}",
                            "{\"traceEvents\": [{\"a\": 01}]}", "{\"traceEvents\": [{\"a\": [1,]}]}",
+                           "{\"traceEvents\": [], \"traceEvents\": []}",
                            "{\"traceEvents\": [{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"dur\":-1}]}"}) {
     CAPTURE(text);
     CHECK_FALSE(sums_of_text(text));
