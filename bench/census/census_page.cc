@@ -128,10 +128,10 @@ Page::Section diff_section(const std::string& key, const std::string& label, con
     return std::abs(change(a.second)) > std::abs(change(b.second));
   });
   for (const auto& [name, pair] : rows) {
-    // Launches per step, compared without a division: a/steps_a = b/steps_b.
-    const bool same = pair.before.count * std::max<std::uint64_t>(after.steps, 1) ==
-                      pair.after.count * std::max<std::uint64_t>(before.steps, 1);
+    // Launches per step, compared without a division: a/steps_a = b/steps_b. Without steps, launches of the traces.
     const bool known = before.steps > 0 && after.steps > 0;
+    const bool same = known ? pair.before.count * after.steps == pair.after.count * before.steps
+                            : pair.before.count == pair.after.count;
     section.records.rows.push_back({name, per_step(static_cast<double>(pair.before.count), before),
                                     per_step(static_cast<double>(pair.after.count), after),
                                     per_step(us(pair.before.sum_ns), before), per_step(us(pair.after.sum_ns), after),
@@ -152,6 +152,13 @@ Page census_diff(const trace::Recording& a, const Census& before, const trace::R
                      us(census->kernels.sum_ns), census->steps > 0 ? std::to_string(census->steps) : "unknown")});
     page.facts.push_back({std::string("steps_") + key, "", census->steps > 0 ? whole(census->steps) : Json(), ""});
     page.facts.push_back({std::string("kernels_") + key, "", whole(census->kernels.count), ""});
+    add_notes(page, key, census_page(*recording, *census, top).notes);
+  }
+  if (before.steps == 0 || after.steps == 0) {
+    page.notes.emplace_back(
+        "steps are unknown, so that launches of whole traces are compared; say with --step what happens once a step");
+  } else if (before.anchor_text != after.anchor_text) {
+    page.notes.push_back(fmt::format("a step of a is one {}; of b, one {}", before.anchor_text, after.anchor_text));
   }
   std::map<std::string, Pair> groups, names;
   for (const auto& row : before.groups) groups[row.group].before = row.amount;

@@ -113,7 +113,7 @@ std::string head(const View& view) {
       escaped(view.recording.source), kStyle, group_style(view.rules));
 }
 
-std::string facts(const View& view, const trace::Census& census) {
+std::string facts(const View& view, const trace::Census& census, const std::vector<std::string>& notes) {
   const std::string& source = view.recording.source;
   const double busy_pct = 100.0 *
                           static_cast<double>(trace::covered_ns(view.slices, view.step.begin_ns, view.step.end_ns)) /
@@ -127,7 +127,9 @@ std::string facts(const View& view, const trace::Census& census) {
       {"this step", report::number(us(view.span_ns())) + " us"},
       {"busy in it", fmt::format("{:.1f} %", busy_pct)}};
   for (const auto& [label, value] : items) html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", label, value);
-  return html + fmt::format("</dl>\n<p>One step is one {}</p>\n", escaped(census.anchor_text));
+  html += fmt::format("</dl>\n<p>One step is one {}</p>\n", escaped(census.anchor_text));
+  for (const std::string& note : notes) html += fmt::format("<p>{}</p>\n", escaped(note));
+  return html;
 }
 
 std::string lane(const View& view, std::uint32_t stream, const std::vector<trace::Slice>& slices) {
@@ -228,9 +230,9 @@ std::string kernel_table(const View& view) {
 }  // namespace
 
 std::string html_page(const trace::Recording& recording, const trace::Rules& rules, const trace::Census& census,
-                      const trace::Step& step) {
+                      const trace::Step& step, const std::vector<std::string>& notes) {
   const View view = view_of(recording, rules, step);
-  return head(view) + facts(view, census) + timeline(view) + bars(view, census) + kernel_table(view) +
+  return head(view) + facts(view, census, notes) + timeline(view) + bars(view, census) + kernel_table(view) +
          fmt::format("<p>census {} ({})</p>\n</body></html>\n", version(), commit());
 }
 

@@ -64,14 +64,25 @@ void describe_input(Page& page, const trace::Recording& recording) {
   page.facts.push_back({"trace_bytes", "", static_cast<std::int64_t>(counts.bytes), ""});
   page.facts.push_back({"events", "", static_cast<std::int64_t>(counts.events), ""});
   page.facts.push_back({"events_lost", "", static_cast<std::int64_t>(counts.lost), ""});
+  page.notes = reading_notes(recording);
+}
+
+std::vector<std::string> reading_notes(const trace::Recording& recording) {
+  const auto& counts = recording.counts;
+  std::vector<std::string> notes;
   if (counts.lost > 0) {
-    page.notes.push_back(fmt::format("repaired: {} events read, {} places lost; the first: {}", counts.events,
-                                     counts.lost, counts.first_loss));
+    notes.push_back(fmt::format("repaired: {} events read, {} places lost; the first: {}", counts.events, counts.lost,
+                                counts.first_loss));
   }
   if (counts.incomplete_gpu > 0) {
-    page.notes.push_back(
+    notes.push_back(
         fmt::format("{} kernels or copies without a start or a duration are left out", counts.incomplete_gpu));
   }
+  return notes;
+}
+
+void add_notes(Page& page, const std::string& label, const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) page.notes.push_back(label + ": " + note);
 }
 
 Status write(cli::Streams& streams, const Options& options, const Page& page) {

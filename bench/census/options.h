@@ -34,6 +34,11 @@ struct Options {
 /// Trace, bytes, events and what was left out, as facts and notes.
 void describe_input(Page& page, const trace::Recording& recording);
 
+/// What was left out of a recording, a line each.
+[[nodiscard]] std::vector<std::string> reading_notes(const trace::Recording& recording);
+/// Notes on one of several traces.
+void add_notes(Page& page, const std::string& label, const std::vector<std::string>& notes);
+
 /// Writes the page to --out or standard output.
 [[nodiscard]] Status write(cli::Streams& streams, const Options& options, const Page& page);
 

@@ -56,14 +56,17 @@ Page gaps_page(const trace::Recording& recording, const trace::Gaps& gaps) {
   return page;
 }
 
-Page ranks_page(const trace::Ranks& ranks) {
+Page ranks_page(const std::vector<trace::Recording>& recordings, const trace::Ranks& ranks) {
   Page page;
+  for (const trace::Recording& recording : recordings) {
+    add_notes(page, recording.source, reading_notes(recording));
+  }
   page.facts.push_back({"collectives_compared", "collectives compared", whole(ranks.compared),
-                        ranks.reason.empty() ? std::to_string(ranks.compared) : "none: " + ranks.reason});
+                        ranks.compared > 0 ? std::to_string(ranks.compared) : "none: " + ranks.reason});
   page.facts.push_back({"straggler", "straggler", ranks.straggler ? Json(*ranks.straggler) : Json(),
                         ranks.straggler
                             ? fmt::format("rank {} ({})", *ranks.straggler, ranks.ranks[*ranks.straggler].source)
-                            : "unknown"});
+                            : (ranks.compared > 0 ? "none: " + ranks.reason : "unknown")});
   page.facts.push_back({"straggler_reason", "", ranks.straggler ? Json() : Json(ranks.reason), ""});
   Page::Section table{"ranks", "by rank", {}, 0};
   table.records.columns = {number_column("rank", "rank"),
@@ -140,7 +143,7 @@ Result<cli::ExitCode> run_ranks(cli::Streams& streams, const cli::Args& args) {
   app.description(
       "Collectives are matched by their order. The rank that is in one for the shortest time came last to it; the "
       "others waited for it by as much as they were in it for longer. The ranks' clocks need not agree. Exit code 4 "
-      "when the ranks' collectives do not match.");
+      "when the ranks' collectives do not match, or nobody waited.");
   options.add_to(app, Options::Takes::kTraces);
   std::int64_t skip = 1;
   app.option("--skip", skip, "first collectives to leave out, in which ranks wait for captures to begin").at_least(0);
@@ -155,7 +158,7 @@ Result<cli::ExitCode> run_ranks(cli::Streams& streams, const cli::Args& args) {
     recordings.push_back(std::move(recording));
   }
   const trace::Ranks ranks = trace::compare_ranks(recordings, rules, static_cast<std::size_t>(skip));
-  BK_TRY(write(streams, options, ranks_page(ranks)));
+  BK_TRY(write(streams, options, ranks_page(recordings, ranks)));
   return ranks.straggler ? cli::ExitCode::kDone : cli::ExitCode::kInconclusive;
 }
 

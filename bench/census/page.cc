@@ -30,9 +30,10 @@ std::string as_text(const Page& page, bool markdown) {
   for (const auto& fact : page.facts) {
     if (fact.label.empty()) continue;
     text += markdown ? fmt::format("- {}: {}\n", fact.label, report::markdown_escape(fact.text))
-                     : fmt::format("{}: {}\n", fact.label, fact.text);
+                     : fmt::format("{}: {}\n", fact.label, report::one_line(fact.text));
   }
-  for (const std::string& note : page.notes) text += markdown ? fmt::format("- {}\n", note) : note + "\n";
+  for (const std::string& note : page.notes)
+    text += markdown ? fmt::format("- {}\n", note) : report::one_line(note) + "\n";
   for (const auto& section : page.sections) {
     const auto records = for_people(section, !markdown);
     text += fmt::format("\n{}{}\n{}", markdown ? "## " : "", section.title, markdown ? "\n" : "");

@@ -7,7 +7,6 @@
 #include <tuple>
 #include <vector>
 
-#include "base/file.h"
 #include "base/json.h"
 #include "lanes.h"
 #include "trace/source.h"
@@ -97,8 +96,7 @@ void give_lanes(std::vector<SliceEvent>& events) {
 
 }  // namespace
 
-Status write_slice(const std::string& path, trace::ReadOptions options, const trace::Step& step,
-                   const std::string& out) {
+Result<std::string> slice_text(const std::string& path, trace::ReadOptions options, const trace::Step& step) {
   options.all = true;
   BK_ASSIGN(auto source, trace::open_source(path));
   trace::Reader reader(std::move(source), options);
@@ -116,8 +114,7 @@ Status write_slice(const std::string& path, trace::ReadOptions options, const tr
   give_lanes(events);
   std::string text = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
   for (std::size_t i = 0; i < events.size(); ++i) text += (i == 0 ? "" : ",\n") + events[i].json;
-  text += "\n]}\n";
-  return write_file_atomic(out, text);
+  return text + "\n]}\n";
 }
 
 }  // namespace bk::census

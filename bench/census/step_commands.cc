@@ -77,6 +77,8 @@ Page composition_diff(const trace::Recording& a, const Composition& before, cons
   Page page;
   page.facts.push_back({"trace_a", "a", a.source, fmt::format("{}, {} steps", a.source, before.steps)});
   page.facts.push_back({"trace_b", "b", b.source, fmt::format("{}, {} steps", b.source, after.steps)});
+  add_notes(page, "a", reading_notes(a));
+  add_notes(page, "b", reading_notes(b));
   const auto left = by_group(before), right = by_group(after);
   std::map<std::string, GroupMedian> all = left;
   all.insert(right.begin(), right.end());

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
-#include "base/file.h"
+#include <filesystem>
+
+#include "cli/output.h"
 #include "cli/priority.h"
 #include "commands.h"
 #include "html.h"
@@ -20,7 +22,8 @@ void register_flags(cli::App& app, TableOptions& options) {
   app.description(
       "Counts the kernels of a trace by group and by name, per step. Steps are counted, not guessed: by the kernel or "
       "the annotation that happens once a step. Counts are exact; times are what the tracer recorded, good for "
-      "comparing. Further commands: census composition, tail, gaps, ranks, nccl-fingerprint; each has --help. Exit "
+      "comparing; ts and dur are us, as numbers or as numbers in quotes. Further commands: census composition, tail, "
+      "gaps, ranks, nccl-fingerprint; each has --help. Exit "
       "code 3 when the trace is no JSON, cut or damaged, or has no GPU kernels.");
   options.add_to(app, Options::Takes::kOneTrace);
   options.add_diff_to(app);
@@ -62,32 +65,39 @@ Result<trace::Step> shown_step(const trace::Recording& recording, const trace::C
   return steps[steps.size() / 2];
 }
 
-Status write_extras(const TableOptions& options, const trace::Recording& recording, const trace::Rules& rules,
-                    const trace::Census& census) {
+Status write_text(cli::Streams& streams, const std::string& path, const std::string& text) {
+  BK_ASSIGN(cli::Output output, cli::Output::open(streams, path));
+  output.stream() << text;
+  return output.close();
+}
+
+Status write_extras(cli::Streams& streams, const TableOptions& options, const trace::Recording& recording,
+                    const trace::Rules& rules, const trace::Census& census, const Page& page) {
   if (options.html.empty() && options.perfetto.empty()) return {};
   BK_ASSIGN(const trace::Step step, shown_step(recording, census));
   if (!options.html.empty()) {
-    BK_TRY(write_file_atomic(options.html, html_page(recording, rules, census, step)));
+    BK_TRY(write_text(streams, options.html, html_page(recording, rules, census, step, page.notes)));
   }
   if (options.perfetto.empty()) return {};
-  return write_slice(options.files.front(), options.read_options(), step, options.perfetto);
+  BK_ASSIGN(const std::string slice, slice_text(options.files.front(), options.read_options(), step));
+  return write_text(streams, options.perfetto, slice);
 }
 
-Result<Page> page_of(const TableOptions& options) {
+Result<Page> page_of(cli::Streams& streams, const TableOptions& options) {
   BK_ASSIGN(const trace::Rules rules, options.rules());
   BK_ASSIGN(const auto step, options.step_rule());
   BK_ASSIGN(const trace::Recording recording, trace::record_file(options.files.front(), options.read_options()));
   const trace::Census census = trace::take_census(recording, rules, step);
-  BK_TRY(write_extras(options, recording, rules, census));
   const auto top = static_cast<std::size_t>(options.top);
-  if (!options.diff.empty()) {
-    BK_ASSIGN(const trace::Recording other, trace::record_file(options.diff, options.read_options()));
-    return census_diff(recording, census, other, trace::take_census(other, rules, step), top);
-  }
   Page page = census_page(recording, census, top);
   if (!options.after.empty()) {
     BK_ASSIGN(const auto rows, trace::followers(recording, options.after, static_cast<int>(options.depth)));
     page.sections.push_back(followers_section(rows, options, census.steps));
+  }
+  BK_TRY(write_extras(streams, options, recording, rules, census, page));
+  if (!options.diff.empty()) {
+    BK_ASSIGN(const trace::Recording other, trace::record_file(options.diff, options.read_options()));
+    return census_diff(recording, census, other, trace::take_census(other, rules, step), top);
   }
   return page;
 }
@@ -96,8 +106,15 @@ Status check(const TableOptions& options) {
   if (options.files.size() != 1) {
     return fail(Errc::kUsage, fmt::format("one trace, not {}; census ranks takes several", options.files.size()));
   }
-  if (!options.perfetto.empty() && options.files.front() == "-") {
-    return fail(Errc::kUsage, "--perfetto reads the trace twice, so it has to be a file");
+  if (!options.diff.empty() && !options.after.empty()) {
+    return fail(Errc::kUsage, "--after looks into one trace; leave out --diff");
+  }
+  const std::string& trace = options.files.front();
+  std::error_code missing;  // which is for the reader to say
+  const auto status = std::filesystem::status(trace, missing);
+  const bool once = trace == "-" || (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status));
+  if (!options.perfetto.empty() && once) {
+    return fail(Errc::kUsage, "--perfetto reads the trace twice, so it has to be a file", trace);
   }
   return {};
 }
@@ -112,7 +129,7 @@ Result<cli::ExitCode> run_table(cli::Streams& streams, const cli::Args& args) {
   if (parsed == cli::Parsed::kAnswered) return cli::ExitCode::kDone;
   BK_TRY(check(options));
   if (options.nice) BK_TRY(cli::lower_priority());
-  BK_ASSIGN(const Page page, page_of(options));
+  BK_ASSIGN(const Page page, page_of(streams, options));
   BK_TRY(write(streams, options, page));
   return cli::ExitCode::kDone;
 }

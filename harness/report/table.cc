@@ -52,19 +52,19 @@ std::size_t columns_of(std::uint32_t c) {
   return within(kWide, c) ? 2 : 1;
 }
 
-std::string one_line(std::string_view text) {
-  std::string out(text);
-  std::replace_if(
-      out.begin(), out.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
-  return out;
-}
-
 void end_line(std::string& out) {
   out.erase(out.find_last_not_of(' ') + 1);
   out += '\n';
 }
 
 }  // namespace
+
+std::string one_line(std::string_view text) {
+  std::string out(text);
+  std::replace_if(
+      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  return out;
+}
 
 std::size_t display_width(std::string_view utf8) {
   // Nearly every cell is plain: one column a byte.

@@ -4,54 +4,16 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "lanes.h"
-#include "run.h"
+#include "ran.h"
 #include "support/priority_after.h"
 
 using namespace bk;
-
-namespace {
-
-const std::string kFixtures = std::string(BK_SOURCE_DIR) + "/tests/fixtures/";
-const std::string kToy = kFixtures + "traces/toy-eager.pt.trace.json.gz";
-const std::string kVllm = kFixtures + "traces/vllm-0.26.0-decode24.pt.trace.json.gz";
-
-struct Ran {
-  int code = 0;
-  std::string out, err;
-};
-
-Ran run_census(const cli::Args& args) {
-  std::ostringstream out, err;
-  cli::Streams streams{out, err};
-  const int code = cli::run_with("census", streams, args, census::run);
-  return {code, out.str(), err.str()};
-}
-
-Json json_of(cli::Args args) {
-  args.emplace_back("--json");
-  const Ran ran = run_census(args);
-  INFO(ran.err);
-  REQUIRE(ran.code == 0);
-  auto json = parse_json(ran.out);
-  REQUIRE(json);
-  return *json;
-}
-
-const Json& row_of(const Json& rows, const std::string& key, const std::string& value) {
-  static const Json kNone;
-  for (const Json& row : rows.items()) {
-    if (row[key].as_string() == value) return row;
-  }
-  return kNone;
-}
-
-}  // namespace
+using namespace bk::test;
 
 TEST_CASE("a torch trace sums to what torch says, name by name") {
   const Json json = json_of({kToy, "--step", "argmax"});

@@ -1,0 +1,45 @@
+#pragma once
+#include <catch2/catch.hpp>
+#include <sstream>
+#include <string>
+
+#include "base/json.h"
+#include "run.h"
+
+namespace bk::test {
+
+inline const std::string kFixtures = std::string(BK_SOURCE_DIR) + "/tests/fixtures/";
+inline const std::string kToy = kFixtures + "traces/toy-eager.pt.trace.json.gz";
+inline const std::string kVllm = kFixtures + "traces/vllm-0.26.0-decode24.pt.trace.json.gz";
+
+struct Ran {
+  int code = 0;
+  std::string out, err;
+};
+
+inline Ran run_census(const cli::Args& args) {
+  std::ostringstream out, err;
+  cli::Streams streams{out, err};
+  const int code = cli::run_with("census", streams, args, census::run);
+  return {code, out.str(), err.str()};
+}
+
+inline Json json_of(cli::Args args) {
+  args.emplace_back("--json");
+  const Ran ran = run_census(args);
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  auto json = parse_json(ran.out);
+  REQUIRE(json);
+  return *json;
+}
+
+inline const Json& row_of(const Json& rows, const std::string& key, const std::string& value) {
+  static const Json kNone;
+  for (const Json& row : rows.items()) {
+    if (row[key].as_string() == value) return row;
+  }
+  return kNone;
+}
+
+}  // namespace bk::test
