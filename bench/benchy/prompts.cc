@@ -6,6 +6,7 @@
 
 #include "bodies.h"
 #include "engine/body.h"
+#include "engine/whole_answer.h"
 #include "load/prompts.h"
 
 namespace bk::benchy {
@@ -26,17 +27,8 @@ std::int64_t prompt_tokens_in(const Json& answer) { return answer["usage"]["prom
 
 Result<Json> post_chat(http::Transport& transport, const engine::Endpoint& endpoint, const Json& body) {
   const http::Timeouts timeouts{.total = 600 * kSecond};
-  BK_ASSIGN(
-      const http::Response response,
-      http::fetch(transport, engine::plain_request(endpoint, engine::path_of(engine::Api::kChat), body, timeouts)));
-  if (response.status < 200 || response.status > 299) {
-    return fail(Errc::kHttp, fmt::format("HTTP {}: {}", response.status, engine::error_message(response.body)),
-                endpoint.base_url);
-  }
-  auto answer = parse_json(response.body);
-  if (!answer)
-    return fail(Errc::kParse, "this is no answer of a chat endpoint: " + answer.error().what, endpoint.base_url);
-  return answer;
+  return engine::whole_answer(transport, endpoint,
+                              engine::plain_request(endpoint, engine::path_of(engine::Api::kChat), body, timeouts));
 }
 
 Result<PromptMaker> PromptMaker::make(http::Transport& transport, const engine::Endpoint& endpoint,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/body.h"
+#include "engine/whole_answer.h"
 #include "load/prompts.h"
 
 namespace bk::leg {
@@ -110,15 +111,9 @@ Result<std::int64_t> NeedleSizer::count_by_usage(const std::string& prompt) {
   generation.stream = false;
   http::Timeouts timeouts;
   timeouts.total = 300 * kSecond;
-  BK_ASSIGN(const http::Response response,
-            http::fetch(transport_, engine::make_request(endpoint_, generation, timeouts)));
-  if (response.status < 200 || response.status > 299) {
-    return fail(Errc::kHttp, fmt::format("HTTP {}: {}", response.status, engine::error_message(response.body)),
-                endpoint_.base_url);
-  }
-  const auto document = parse_json(response.body);
-  const auto tokens = document ? (*document)["usage"]["prompt_tokens"].as_int() : std::nullopt;
-  if (tokens) return *tokens;
+  BK_ASSIGN(const Json answer,
+            engine::whole_answer(transport_, endpoint_, engine::make_request(endpoint_, generation, timeouts)));
+  if (const auto tokens = answer["usage"]["prompt_tokens"].as_int()) return *tokens;
   return fail(Errc::kUnavailable, "the server has neither /tokenize nor usage: prompts cannot be sized",
               endpoint_.base_url);
 }

@@ -55,6 +55,10 @@ Status PromptMaker::calibrate(std::uint64_t seed) {
         transport_, {{engine::make_request(endpoint_, generation, {.total = 300 * kSecond}), 0, {}}});
     const stream::RequestRecord& record = run.requests.front();
     if (!record.ok()) return fail(Errc::kServer, record.reason, endpoint_.base_url);
+    if (!record.usage && !record.done_seen) {
+      return fail(Errc::kServer, "the answer ended behind its finish_reason, without usage and [DONE]: was it cut?",
+                  endpoint_.base_url);
+    }
     if (!record.usage || !record.usage->prompt_tokens) {
       return fail(Errc::kUnavailable, "the server has neither /tokenize nor usage: prompts cannot be sized",
                   endpoint_.base_url);

@@ -83,7 +83,8 @@ Result<Calibration> calibrate(std::int64_t words_a, std::int64_t tokens_a, std::
   if (words_a == words_b) return fail(Errc::kUsage, "calibration needs two prompts of different lengths");
   Calibration c;
   c.tokens_per_word = static_cast<double>(tokens_b - tokens_a) / static_cast<double>(words_b - words_a);
-  if (c.tokens_per_word <= 0) return fail(Errc::kUnavailable, "the server counts fewer tokens for a longer prompt");
+  if (c.tokens_per_word <= 0)
+    return fail(Errc::kUnavailable, "the server counts no more tokens for a longer prompt: prompts cannot be sized");
   c.frame_tokens = static_cast<double>(tokens_a) - c.tokens_per_word * static_cast<double>(words_a);
   return c;
 }

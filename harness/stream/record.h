@@ -14,7 +14,7 @@ enum class Outcome {
   kConnect,      ///< no connection (DNS, TCP, TLS)
   kHttpStatus,   ///< a status other than 2xx
   kServerError,  ///< an error inside a 200: an error event, finish_reason abort/error, a JSON error body
-  kCut,          ///< the stream ended before its end was announced ([DONE] or a finish_reason)
+  kCut,          ///< the stream ended before its end was announced ([DONE] or a finish_reason), or broke before usage
   kEmpty,        ///< a 200 without a single data event
   kTimeout,      ///< a stated limit ran out
   kShort,        ///< fewer tokens than ignore_eos asked for

@@ -188,6 +188,8 @@ void Timeline::whole_body() {
 void Timeline::judge(const StreamEnd& end) {
   using Kind = StreamEnd::Kind;
   const bool announced = record_.done_seen || finish_seen_;
+  // A connection that breaks behind a finish_reason has taken the usage along, unless that had come.
+  const bool whole = record_.done_seen || (finish_seen_ && usage_is_final_);
   const auto fail = [&](Outcome outcome, const std::string& fallback, bool transport = false) {
     record_.outcome = outcome;
     record_.reason = transport && !end.message.empty() ? end.message : fallback;
@@ -199,7 +201,7 @@ void Timeline::judge(const StreamEnd& end) {
   if (end.kind == Kind::kCancelled && !record_.done_seen) return fail(Outcome::kCancelled, "cancelled", true);
   if (end.kind == Kind::kTimedOut && !record_.done_seen) return fail(Outcome::kTimeout, "timed out", true);
   const bool broke_off = end.kind == Kind::kCut || end.kind == Kind::kProtocol;
-  if (broke_off && !announced) return fail(Outcome::kCut, "the connection ended inside the answer", true);
+  if (broke_off && !whole) return fail(Outcome::kCut, "the connection ended inside the answer", true);
   if (!chunk_seen_ && stray_) return fail(Outcome::kNotStream, "not an event stream: " + printable(*stray_));
   if (record_.http_status == 0) return fail(Outcome::kCut, "the connection ended before a status came");
   if (!chunk_seen_) return fail(Outcome::kEmpty, "a success status with no event");

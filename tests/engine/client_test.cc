@@ -1,8 +1,10 @@
 #include <catch2/catch.hpp>
 
+#include "engine/body.h"
 #include "engine/metrics_client.h"
 #include "engine/models.h"
 #include "engine/tokenize.h"
+#include "engine/whole_answer.h"
 #include "fake_transport.h"
 #include "fixture.h"
 
@@ -17,6 +19,41 @@ Endpoint endpoint(const std::string& model = "") {
   result.base_url = "http://127.0.0.1:8000";
   result.model = model;
   return result;
+}
+
+TEST_CASE("a whole answer is a document, or says what it was instead") {
+  struct Row {
+    int status;
+    const char* body;
+    const char* error;  // empty: an answer
+    Errc code;
+  };
+  const std::vector<Row> rows = {
+      {200, R"({"error":null,"usage":{"prompt_tokens":7}})", "", Errc::kInternal},
+      {200, R"({"error":{"message":"model overloaded"}})", "model overloaded", Errc::kServer},
+      {200, R"({"error":"no such model"})", "no such model", Errc::kServer},
+      {200, "data: {}\n\n", "this is no answer of a chat endpoint: ", Errc::kParse},
+      {200, "", "this is no answer of a chat endpoint: ", Errc::kParse},
+      {429, R"({"error":{"message":"slow down"}})", "HTTP 429: slow down", Errc::kHttp},
+      {307, "", "HTTP 307", Errc::kHttp},
+  };
+  for (const Row& row : rows) {
+    INFO(row.status << " " << row.body);
+    FakeTransport transport;
+    transport.answer("POST /v1/chat/completions", row.status, row.body);
+    const auto answer =
+        whole_answer(transport, endpoint("m"), plain_request(endpoint("m"), path_of(Api::kChat), Json::object()));
+    if (*row.error == '\0') {
+      REQUIRE(answer);
+      CHECK((*answer)["usage"]["prompt_tokens"].as_int() == 7);
+      continue;
+    }
+    REQUIRE_FALSE(answer);
+    CHECK(answer.error().code == row.code);
+    CHECK(answer.error().what.rfind(row.error, 0) == 0);
+    CHECK(answer.error().what.back() != ' ');
+    CHECK(answer.error().where == "http://127.0.0.1:8000");
+  }
 }
 
 TEST_CASE("a model is resolved to one that is served") {

@@ -84,6 +84,11 @@ Both run_both(const Pieces& pieces) {
 TEST_CASE("an engine that dies in a stream, a cut one and one without an end are failures, not rows") {
   const std::string died = std::string(kDied) + kDone;
   const Pieces cut = {{200, plain(0)}, {210, plain(1)}, {220, ""}};
+  Pieces cut_before_usage = events(16, plain,
+                                   R"(data: {"id":"x","choices":[{"index":0,"delta":{},)"
+                                   R"("finish_reason":"length"}]})"
+                                   "\n\n");
+  cut_before_usage.push_back({370, ""});
   struct Row {
     const char* name;
     Pieces pieces;
@@ -94,6 +99,7 @@ TEST_CASE("an engine that dies in a stream, a cut one and one without an end are
       {"an error first", {{200, died}}, "EngineCore died"},
       {"nothing but the end", {{200, kDone}}, "a success status with no event"},
       {"a cut connection", cut, "closed the connection before the end"},
+      {"a cut behind the finish", cut_before_usage, "closed the connection before the end"},
       {"no end", events(16, plain, usage(16)), "ended without [DONE]"},
   };
   for (const Row& row : rows) {
