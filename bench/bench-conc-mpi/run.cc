@@ -98,7 +98,7 @@ Status follow(World& world, const tool::LoadOptions& options, cli::Streams& stre
   const cli::InterruptGuard interrupts;
   const auto server = [&]() -> Result<tool::Server> {
     BK_ASSIGN(const cli::Connection connection, cli::read_connection(options.common.connection, streams));
-    return tool::reach(connection);
+    return tool::reach(connection, [&interrupts] { return interrupts.interrupted(); });
   }();
   BK_TRY(world.together(server ? Status() : Status(fail(server.error()))));
   OneSample nobody;

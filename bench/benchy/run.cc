@@ -120,7 +120,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
 
   const cli::InterruptGuard interrupts;
   plan.stopped = [&] { return interrupts.interrupted(); };
-  BK_ASSIGN(const tool::Server server, tool::reach(connection));
+  BK_ASSIGN(const tool::Server server, tool::reach(connection, plan.stopped));
   plan.body.extra_body = server.endpoint.extra_body;
   tool::KeepingSink keep(streams, options.common.quiet);
   Outcome outcome;

@@ -84,13 +84,15 @@ Result<cli::ExitCode> carry_out(cli::Streams& streams, const cli::Args& args, st
   BK_ASSIGN(cli::Output output, cli::Output::open(streams, how.out));
   BK_ASSIGN(const store::RowId run, begin_run(database, streams, args, plan.options.seed, bracket));
   const cli::InterruptGuard guard;
+  http::TransportOptions network;
+  network.stopped = [&guard] { return guard.interrupted(); };
   ProgressWatcher watcher(streams, how.quiet, plan.metric, plan.cell);
   const auto launcher = boot::make_launcher(boot::run_lock_dir());
   const bracket::Tools tools{database,
                              *launcher,
                              watcher,
-                             [] { return http::make_curl_transport(); },
-                             [&guard] { return guard.interrupted(); },
+                             [network] { return http::make_curl_transport(network); },
+                             network.stopped,
                              engine_log_dir(how.log_dir, how.db),
                              {},
                              key};

@@ -133,13 +133,15 @@ Result<cli::ExitCode> GateCommand::run(cli::Streams& streams, const cli::Args& a
   BK_ASSIGN(store::Database database, store::Database::open(flags_.db));
   BK_ASSIGN(const store::RowId run, begin_run(database, streams, args, flags_.seed, std::nullopt));
   const cli::InterruptGuard guard;
+  http::TransportOptions network;
+  network.stopped = [&guard] { return guard.interrupted(); };
   ProgressWatcher watcher(streams, flags_.quiet, "", "");
   const auto launcher = boot::make_launcher(boot::run_lock_dir());
   const bracket::Tools tools{database,
                              *launcher,
                              watcher,
-                             [] { return http::make_curl_transport(); },
-                             [&guard] { return guard.interrupted(); },
+                             [network] { return http::make_curl_transport(network); },
+                             network.stopped,
                              engine_log_dir(log_dir_, flags_.db),
                              {},
                              key};

@@ -200,7 +200,7 @@ Result<cli::ExitCode> HotCommand::run(cli::Streams& streams, const cli::Args& ar
     plan_.stopped = stopped;
     engine::Endpoint second = server.endpoint;
     if (other) {
-      BK_ASSIGN(const tool::Server reached, tool::reach(*other));
+      BK_ASSIGN(const tool::Server reached, tool::reach(*other, stopped));
       second = reached.endpoint;
     }
     return leg::run_pairs(*server.transport, with_fields(server.endpoint, base), with_fields(second, cand), plan_,

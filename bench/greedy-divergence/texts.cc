@@ -29,7 +29,7 @@ std::string to_jsonl(const Texts& texts) {
 }
 
 Result<Texts> ask_texts(const cli::Connection& connection, const leg::GreedyPlan& plan, leg::Sink& sink) {
-  BK_ASSIGN(const tool::Server server, tool::reach(connection));
+  BK_ASSIGN(const tool::Server server, tool::reach(connection, plan.stopped));
   BK_ASSIGN(const leg::GreedyRun run, leg::ask_greedy(*server.transport, server.endpoint, plan, sink));
   for (const stream::RequestRecord& record : run.records) {
     if (record.ok()) continue;

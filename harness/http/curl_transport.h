@@ -27,6 +27,7 @@ class CurlTransport final : public Transport {
   std::size_t run(Nanos until) override;
   Status preconnect(const std::string& url, int connections) override;
   Nanos take_worst_delay() override;
+  [[nodiscard]] bool stopped() const override { return options_.stopped && options_.stopped(); }
 
  private:
   struct MultiFree {

@@ -6,6 +6,9 @@
 namespace bk::http {
 namespace {
 
+constexpr Nanos kPoll = 100 * kMillisecond;
+constexpr std::size_t kLongestBody = std::size_t{64} << 20;
+
 class Collector final : public Handler {
  public:
   void on_sent(Nanos, Nanos, bool) override {}
@@ -13,14 +16,17 @@ class Collector final : public Handler {
     response.status = status;
     response.headers = headers;
   }
-  void on_bytes(std::string_view bytes, Nanos) override { response.body.append(bytes); }
+  void on_bytes(std::string_view bytes, Nanos) override {
+    too_long = too_long || response.body.size() + bytes.size() > kLongestBody;
+    if (!too_long) response.body.append(bytes);
+  }
   void on_end(const End& last) override {
     end = last;
     ended = true;
   }
   Response response;
   End end;
-  bool ended = false;
+  bool ended = false, too_long = false;
 };
 
 Errc code_of(End::Kind kind) {
@@ -29,8 +35,6 @@ Errc code_of(End::Kind kind) {
       return Errc::kConnect;
     case End::Kind::kTimedOut:
       return Errc::kTimeout;
-    case End::Kind::kCancelled:
-      return Errc::kInterrupted;
     default:
       return Errc::kHttp;
   }
@@ -42,9 +46,16 @@ Result<Response> fetch(Transport& transport, Request request) {
   const std::string where = printable(request.url);
   const std::vector<std::string> secrets = secrets_of(request);
   Collector collector;
-  transport.start(std::move(request), &collector);
+  const TransferId id = transport.start(std::move(request), &collector);
   while (!collector.ended) {
-    if (transport.run(0) == 0 && !collector.ended) return fail(Errc::kInternal, "the transport lost a request", where);
+    const std::size_t left = transport.run(monotonic_now() + kPoll);
+    if (collector.ended) break;
+    if (left == 0) return fail(Errc::kInternal, "the transport lost a request", where);
+    if (collector.too_long || transport.stopped()) transport.cancel(id);
+  }
+  if (collector.too_long) return fail(Errc::kHttp, "the answer is longer than 64 MiB", where);
+  if (collector.end.kind == End::Kind::kCancelled) {
+    return fail(Errc::kInterrupted, "stopped before the answer had come", where);
   }
   if (collector.end.kind != End::Kind::kComplete)
     return fail(code_of(collector.end.kind), collector.end.message, where);

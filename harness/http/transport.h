@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,6 +35,7 @@ struct TransportOptions {
   bool http2 = false;          ///< negotiate HTTP/2 over TLS (or with prior knowledge on plain http)
   bool use_proxy_env = false;  ///< honour http_proxy and friends; off, they are ignored
   bool reuse_connections = true;
+  std::function<bool()> stopped;  ///< polled by what waits for a single answer; empty: never
 };
 
 /// How a transfer ended.
@@ -75,6 +77,8 @@ class Transport {
   virtual Status preconnect(const std::string& url, int connections) = 0;
   /// The longest time that ready data waited for this thread, in nanoseconds, since the last call.
   virtual Nanos take_worst_delay() { return 0; }
+  /// Whoever waits for a single answer shall give up now.
+  [[nodiscard]] virtual bool stopped() const { return false; }
 };
 
 /// A transport over libcurl and epoll.
@@ -86,7 +90,8 @@ struct Response {
   std::string body;
 };
 
-/// One request, whole, waited for. Any status is a Response; kConnect, kTimeout or kHttp (cut, compressed) otherwise.
+/// One request, whole, waited for. Any status is a Response; kConnect, kTimeout, kHttp (cut, compressed, longer than
+/// 64 MiB) or, once the transport is stopped, kInterrupted otherwise.
 [[nodiscard]] Result<Response> fetch(Transport& transport, Request request);
 /// What to say of an answer in this Content-Encoding: none was asked for, and none can be read.
 [[nodiscard]] std::string encoded_answer(const std::string& encoding);

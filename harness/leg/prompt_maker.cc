@@ -51,9 +51,12 @@ Status PromptMaker::calibrate(std::uint64_t seed) {
                                              seed ^ (0x5eedULL << 32) ^ static_cast<std::uint64_t>(i));
     generation.max_tokens = 1;
     generation.thinking_off = true;
+    load::RunOptions options;
+    options.stopped = [this] { return transport_.stopped(); };
     const load::Run run = load::run_requests(
-        transport_, {{engine::make_request(endpoint_, generation, {.total = 300 * kSecond}), 0, {}}});
+        transport_, {{engine::make_request(endpoint_, generation, {.total = 300 * kSecond}), 0, {}}}, options);
     const stream::RequestRecord& record = run.requests.front();
+    if (transport_.stopped()) return fail(Errc::kInterrupted, "stopped while prompts were sized", endpoint_.base_url);
     if (!record.ok()) return fail(Errc::kServer, record.reason, endpoint_.base_url);
     if (!record.usage && !record.done_seen) {
       return fail(Errc::kServer, "the answer ended behind its finish_reason, without usage and [DONE]: was it cut?",

@@ -70,11 +70,12 @@ Result<cli::ExitCode> run_bench(const Bench& bench, const cli::CommonFlags& comm
     return cli::ExitCode::kDone;
   }
   const cli::InterruptGuard interrupts;
-  BK_ASSIGN(const Server server, reach(connection));
+  const auto stopped = [&interrupts] { return interrupts.interrupted(); };
+  BK_ASSIGN(const Server server, reach(connection, stopped));
   KeepingSink keep(streams, common.quiet);
   auto outcome = record_leg(
       {bench.program, bench.leg, bench.plan, common.db, common.seed, args}, server, streams, keep,
-      [&](leg::Sink& sink) { return bench.measure(server, sink, [&] { return interrupts.interrupted(); }); },
+      [&](leg::Sink& sink) { return bench.measure(server, sink, stopped); },
       bench.outcome ? bench.outcome : [](const KeepingSink& kept) { return outcome_of(kept.samples); });
   if (outcome || !keep.samples.empty() || !keep.gates.empty()) {
     bench.print(keep, server, format, output.stream());

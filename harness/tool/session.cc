@@ -16,11 +16,12 @@ constexpr int kSchemaVersion = 1;
 
 }  // namespace
 
-Result<Server> reach(const cli::Connection& connection) {
+Result<Server> reach(const cli::Connection& connection, const std::function<bool()>& stopped) {
   Server server;
   http::TransportOptions options;
   options.unix_socket = connection.unix_socket;
   options.ca_file = connection.ca_file;
+  options.stopped = stopped;
   server.transport = http::make_curl_transport(options);
   server.endpoint.base_url = connection.base_url;
   server.endpoint.model = connection.model;

@@ -23,8 +23,9 @@ struct Server {
   engine::Endpoint endpoint;
   engine::ServedModel model;
 };
-/// kUsage for a model that is not served; kConnect and the like when there is no server.
-[[nodiscard]] Result<Server> reach(const cli::Connection& connection);
+/// kUsage for a model that is not served; kConnect and the like when there is no server. `stopped` is polled while a
+/// single answer is waited for, then and later; empty: never.
+[[nodiscard]] Result<Server> reach(const cli::Connection& connection, const std::function<bool()>& stopped = {});
 
 /// A sink that keeps everything in memory and shows progress and warnings on a stream.
 class KeepingSink final : public leg::Sink {

@@ -1,4 +1,5 @@
 // How single transfers live and end, against a server of raw bytes.
+#include <atomic>
 #include <catch2/catch.hpp>
 
 #include "base/file.h"
@@ -202,6 +203,25 @@ TEST_CASE("fetch gives any status as a response and failures as errors without s
   for (const char* secret : {"sk-test", "secret", "hidden"}) {
     CHECK(cut.error().text().find(secret) == std::string::npos);
   }
+}
+
+TEST_CASE("fetch gives up an answer without an end, and whatever is asked once it shall stop") {
+  const bool endless = GENERATE(true, false);
+  std::atomic<bool> stop = false;
+  ScriptServer server([&](int fd, int) {
+    read_request(fd);
+    send_all(fd, "HTTP/1.1 200 OK\r\n\r\n");
+    for (int mib = 0; endless && mib < 80; ++mib) send_all(fd, std::string(std::size_t{1} << 20, 'x'));
+    stop = true;
+    read_request(fd);
+  });
+  http::TransportOptions options;
+  options.stopped = [&] { return stop && !endless; };
+  const auto transport = http::make_curl_transport(options);
+  const auto answer = http::fetch(*transport, request_to(server.url()));
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().code == (endless ? Errc::kHttp : Errc::kInterrupted));
+  CHECK(answer.error().what == (endless ? "the answer is longer than 64 MiB" : "stopped before the answer had come"));
 }
 
 }  // namespace
