@@ -30,11 +30,12 @@ bool is_kept(std::string_view lower) {
 std::string masked(std::string_view text) {
   constexpr std::size_t kLongestLine = 1000;
   static const std::regex kHex("0x[0-9a-fA-F]+"), kPid("\\bpid[ =:]*[0-9]+"), kBracketed("\\[[0-9:]+\\]"),
-      kPort(":[0-9]+|<[0-9]+>|port[ =]*[0-9]+"), kIp("ip[0-9]+");
+      kPort(":[0-9]+|<[0-9]+>|port[ =]*[0-9]+"), kIp("ip[0-9]+"), kAddress("[0-9]{1,3}(\\.[0-9]{1,3}){3}");
   std::string line(trim(text.substr(0, kLongestLine)));
   line = std::regex_replace(line, kHex, "H");
   line = std::regex_replace(line, kPid, "pid P");
   line = std::regex_replace(line, kBracketed, "[N]");
+  line = std::regex_replace(line, kAddress, "A");  // before its first number is taken for a port
   line = std::regex_replace(line, kPort, ":N");
   return std::regex_replace(line, kIp, "ipN");
 }

@@ -17,7 +17,7 @@ struct NcclFingerprint {
 
 /// Keeps the lines with "NCCL INFO" that speak of rings, trees, channels, NET/IB, the network, comm ranks, P2P or
 /// connected rings, takes the text after the tag, and masks what differs from boot to boot: process ids, numbers in
-/// brackets, hexadecimal numbers, ports, ip<id>.
+/// brackets, hexadecimal numbers, IPv4 addresses, ports, ip<id>.
 [[nodiscard]] NcclFingerprint nccl_fingerprint(std::string_view log);
 
 }  // namespace bk::trace

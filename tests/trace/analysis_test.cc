@@ -340,4 +340,7 @@ TEST_CASE("an NCCL fingerprint sees the rings, not the process") {
   other.replace(other.find("3 -> 0"), 6, "2 -> 0");
   CHECK(nccl_fingerprint(other).digest != a.digest);
   CHECK(nccl_fingerprint("nothing").digest.empty());
+  const NcclFingerprint here = nccl_fingerprint("NCCL INFO Using network eth0:192.168.1.5<43211>");
+  CHECK(here.network_lines.front() == "Using network eth0:A:N");
+  CHECK(here.digest == nccl_fingerprint("NCCL INFO Using network eth0:10.0.0.17<5>").digest);
 }
