@@ -51,6 +51,7 @@ Json as_json(const Options& options, const Traced& traced, const trace::Decompos
   json.set("prompt_tokens", traced.prompt_tokens).set("completion_tokens", traced.completion_tokens);
   json.set("steps", traced.steps).set("steps_basis", traced.steps_basis);
   json.set("wall_ms", d.wall_ms).set("busy_ms", d.busy_ms).set("idle_ms", d.idle_ms).set("sum_ms", d.sum_ms);
+  json.set("left_out", static_cast<std::int64_t>(d.left_out));
   json.set("busy_pct", d.busy_pct()).set("idle_pct", 100 - d.busy_pct()).set("overlapped", d.sum_ms > d.busy_ms);
   Json groups = Json::array(), kernels = Json::array();
   for (const auto& row : d.groups) {
@@ -79,6 +80,9 @@ std::string as_text(const Options& options, const Traced& traced, const trace::D
   std::string text =
       fmt::format("{}: {} prompt and {} generated tokens, {} steps ({})\ntrace: {}\n", options.work,
                   traced.prompt_tokens, traced.completion_tokens, traced.steps, traced.steps_basis, d.source);
+  if (d.left_out > 0) {
+    text += fmt::format("{} kernels or copies without a start or a duration are left out\n", d.left_out);
+  }
   text += fmt::format("wall {:.3f} ms, busy {:.3f} ms ({:.1f} %), idle {:.3f} ms ({:.1f} %), sum {:.3f} ms{}\n\n",
                       d.wall_ms, d.busy_ms, d.busy_pct(), d.idle_ms, 100 - d.busy_pct(), d.sum_ms,
                       d.sum_ms > d.busy_ms ? ": streams overlap" : "");

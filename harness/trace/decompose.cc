@@ -18,6 +18,7 @@ void most_time_first(std::vector<Decomposition::Row>& rows) {
 Decomposition decompose(const Recording& recording, const Rules& rules) {
   Decomposition result;
   result.source = recording.source;
+  result.left_out = recording.counts.incomplete_gpu;
   std::vector<Interval> intervals;
   std::int64_t sum = 0, end = 0;
   for (const Slice& slice : recording.sorted({Kind::kKernel, Kind::kMemop})) {

@@ -16,6 +16,7 @@ struct Decomposition {
     double ms = 0, share_pct = 0;  ///< of the sum
   };
   std::string source;
+  std::uint64_t left_out = 0;        ///< kernels and copies without a start or a duration
   double wall_ms = 0;                ///< last end less first start
   double busy_ms = 0;                ///< union over all streams
   double idle_ms = 0;                ///< wall less busy

@@ -122,12 +122,14 @@ TEST_CASE("an engine without profiler routes is named, and so is a folder that s
 TEST_CASE("a capture decomposed by hand") {
   const std::string text = R"([{"ph":"X","cat":"kernel","name":"gemm","ts":0,"dur":10,"tid":1},
     {"ph":"X","cat":"kernel","name":"nccl","ts":5,"dur":10,"tid":2},
-    {"ph":"X","cat":"gpu_memcpy","name":"copy","ts":20,"dur":10,"tid":1}])";
+    {"ph":"X","cat":"gpu_memcpy","name":"copy","ts":20,"dur":10,"tid":1},
+    {"ph":"X","cat":"kernel","name":"endless","ts":40}])";
   const auto recording = trace::record(trace::memory_source(text), "by hand");
   REQUIRE(recording);
   const auto rules = trace::parse_rules(trace::default_rules_text(), "built-in");
   REQUIRE(rules);
   const auto d = trace::decompose(*recording, *rules);
+  CHECK(d.left_out == 1);
   CHECK(d.wall_ms == Approx(0.030));
   CHECK(d.busy_ms == Approx(0.025));
   CHECK(d.idle_ms == Approx(0.005));
