@@ -31,7 +31,7 @@ Ran run_profile_step(const cli::Args& args) {
 
 /// sim-engine's own generation, and the two profiler routes from a script.
 std::string profiler_script(const TempDir& dir) {
-  const std::string path = (dir.path() / "script.jsonl").string();
+  std::string path = (dir.path() / "script.jsonl").string();
   REQUIRE(write_file_atomic(path, R"({"path": "/start_profile", "at_ms": 0, "data": "{}"}
 {"path": "/stop_profile", "at_ms": 0, "data": "{}"}
 )"));
