@@ -88,7 +88,7 @@ report::Records records_of(const std::vector<load::Sample>& samples) {
     std::vector<Json> row = {sample.cell, sample.index + 1, record.usage ? Json(record.usage->prompt_tokens) : Json(),
                              record.usage ? Json(record.usage->cached_tokens) : Json(), record.completion_tokens};
     for (const char* metric : kMetrics) row.emplace_back(tool::metric_of(sample, metric));
-    const std::string note = tool::note_of(sample, "decode_tok_s");
+    const std::string note = tool::note_of(sample, {"prefill_tok_s", "decode_tok_s"});
     row.emplace_back(tool::metric_of(sample, "cached_tokens").value_or(0) > 0);
     row.push_back(note.empty() ? Json() : Json(note));
     records.rows.push_back(std::move(row));

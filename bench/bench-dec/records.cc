@@ -51,7 +51,7 @@ report::Records sample_records(const std::vector<load::Sample>& samples) {
   for (const load::Sample& sample : samples) {
     if (sample.warmup) continue;
     const auto& acceptance = sample.acceptance.value;
-    std::string note = tool::note_of(sample, "decode_tok_s");
+    std::string note = tool::note_of(sample, {"decode_tok_s"});
     if (note.empty() && !acceptance) note = sample.acceptance.reason;
     records.rows.push_back({sample.concurrency, content_of(sample), sample.index + 1, tokens_of(sample),
                             to_s(sample.ended - sample.started), tool::metric_of(sample, "decode_tok_s"),

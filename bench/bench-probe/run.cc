@@ -94,7 +94,7 @@ report::Records records_of(const std::vector<load::Sample>& samples) {
       columns[i].push_back(tool::metric_of(sample, kMetrics[i]));
       row.emplace_back(columns[i].back());
     }
-    const std::string note = tool::note_of(sample, "decode_tok_s");
+    const std::string note = tool::note_of(sample, {"prefill_tok_s", "decode_tok_s"});
     row.push_back(note.empty() ? Json() : Json(note));
     records.rows.push_back(std::move(row));
   }

@@ -57,7 +57,7 @@ report::Records records_of(const std::vector<load::Sample>& samples) {
   for (const load::Sample& sample : samples) {
     const stream::RequestRecord& record = sample.requests.front();
     const bool prefill = sample.cell == "prefill";
-    std::string note = tool::note_of(sample, prefill ? "prefill_tok_s" : "decode_tok_s");
+    std::string note = tool::note_of(sample, {prefill ? "prefill_tok_s" : "decode_tok_s"});
     if (!prefill) note = note.empty() ? kNotComparable : std::string(kNotComparable) + ", " + note;
     const auto decode_only = [&](const char* metric) {
       return prefill ? Json() : Json(tool::metric_of(sample, metric));

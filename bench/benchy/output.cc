@@ -37,10 +37,10 @@ std::string note_of(const Benchmark& row) {
   const auto say = [&note](const std::string& text) { note += (note.empty() ? "" : "; ") + text; };
   if (row.failed > 0) say(fmt::format("{} of {} requests failed: {}", row.failed, row.requests, row.first_failure));
   if (row.empty_first_event) say("the first event bore no token: ttfr, est_ppt and pp t/s (req) are no prefill");
-  if (row.cached > 0) say(fmt::format("{} prompts came partly from a cache", row.cached));
+  if (row.cached > 0) say(fmt::format("{} prompt{} came partly from a cache", row.cached, row.cached == 1 ? "" : "s"));
   if (row.at_once > 0) {
-    say(fmt::format("{} answers came at once, faster than any engine decodes: tg and peak t/s are no decode rates",
-                    row.at_once));
+    say(fmt::format("{} answer{} came at once, faster than any engine decodes: tg and peak t/s are no decode rates",
+                    row.at_once, row.at_once == 1 ? "" : "s"));
   }
   if (row.true_peak_tok_s.empty() && !row.peak_total.empty()) say("streams shorter than 1 s have no peak");
   return note;
@@ -58,7 +58,11 @@ Json correct_json(const Benchmark& row, const std::string& sized_by) {
 
 std::string render(const Cells& header, const std::vector<Cells>& rows, bool markdown) {
   std::vector<report::Align> align(header.size(), report::Align::kRight);
-  align.front() = align.back() = report::Align::kLeft;
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    for (const char* words : {"model", "correct", "basis", "note"}) {
+      if (header[i] == words) align[i] = report::Align::kLeft;
+    }
+  }
   return markdown ? report::markdown_table(header, align, rows) : report::table(header, align, rows);
 }
 

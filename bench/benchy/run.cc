@@ -136,6 +136,9 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   if (!measured) return ended;
   print(outcome, plan, server.endpoint.model, format, output.stream());
   BK_TRY(output.close());
+  if (!ended && ended.error().where.empty()) {
+    return fail(ended.error().code, ended.error().what, server.endpoint.base_url);
+  }
   return ended;
 }
 

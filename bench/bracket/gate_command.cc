@@ -26,9 +26,12 @@ Json plan_json(const bracket::GatesPlan& plan, const std::string& profile) {
 report::Records records_of(const bracket::GatesOutcome& outcome) {
   using report::Align;
   report::Records records;
-  records.columns = {{"gate", "", "", Align::kLeft},         {"verdict", "", "", Align::kLeft},
-                     {"passed", "", "", Align::kRight, 9},   {"asked", "", "", Align::kRight, 9},
-                     {"seconds", "", "s", Align::kRight, 3}, {"detail", "", "", Align::kLeft}};
+  records.columns = {{"gate", "", "", Align::kLeft},
+                     {"verdict", "", "", Align::kLeft},
+                     {"passed", "", "", Align::kRight, 9},
+                     {"asked", "", "", Align::kRight, 9},
+                     {"seconds", "time", "s", Align::kRight, 3},
+                     {"detail", "", "", Align::kLeft}};
   for (const bracket::GateRun& gate : outcome.gates) {
     const std::string verdict = gate.counts ? leg::to_string(gate.result.verdict) : "not_judged";
     records.rows.push_back(

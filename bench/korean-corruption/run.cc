@@ -63,8 +63,9 @@ report::Records records_of(const leg::KoreanOutcome& outcome) {
       replies += question["verdict"].as_string() != "no_answer" && question["counts"][name].as_int().value_or(0) > 0;
     }
     const std::int64_t count = outcome.total.counts[i];
-    records.rows.push_back({name, i < gate::kGatedKoreanMarks ? "yes" : "no", count,
-                            leg::per_million(count, outcome.total.characters), replies});
+    const bool seen = outcome.total.characters > 0;
+    records.rows.push_back({name, i < gate::kGatedKoreanMarks ? "yes" : "no", seen ? Json(count) : Json(),
+                            leg::per_million(count, outcome.total.characters), seen ? Json(replies) : Json()});
   }
   return records;
 }

@@ -185,7 +185,7 @@ class AppParser {
     const std::string word = is_flag ? std::string(split(extra, '=').front()) : extra;
     const std::string kind = is_flag ? "unknown flag " : is_command ? "unknown command " : "unexpected argument ";
     std::optional<std::string> near;
-    if (is_flag) near = nearest(word, flag_names(app));
+    if (is_flag && word.size() > 2) near = nearest(word, flag_names(app));  // any letter is near any other
     if (is_command) near = nearest(word, command_names(app));
     return fail(Errc::kUsage, kind + word + (near ? "; did you mean " + *near + "?" : ""), help_hint(app));
   }

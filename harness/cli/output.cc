@@ -60,7 +60,9 @@ Status Output::close() {
   errno = 0;
   out_->flush();
   if (!*out_) {
-    return fail(Errc::kIo, std::string("could not write all of it: ") + std::strerror(errno ? errno : EIO),
+    // An earlier write failed, and its reason is gone.
+    return fail(Errc::kIo,
+                std::string("could not write all of it: ") + (errno != 0 ? std::strerror(errno) : "is the disk full?"),
                 file_ ? file_->final_path.string() : "standard output");
   }
   if (!file_) return {};

@@ -72,6 +72,7 @@ AcceptanceDelta acceptance_between(const std::optional<Counters>& before, const 
   const auto accepted = delta_between(before->accepted_tokens, after->accepted_tokens, continuity);
   if (!drafts.value || !draft_tokens.value || !accepted.value) return none("counter_missing");
   if (*drafts.value <= 0 || *draft_tokens.value <= 0) return none("no_drafts");
+  if (*accepted.value > *draft_tokens.value) return none("counters_disagree");
 
   Acceptance acceptance;
   acceptance.drafts = *drafts.value;

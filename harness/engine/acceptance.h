@@ -37,7 +37,7 @@ struct Acceptance {
 };
 
 /// The delta of two pages, or nothing and the reason: "metrics_unavailable", "counter_missing", "counter_reset",
-/// "engine_restarted", "no_drafts".
+/// "engine_restarted", "no_drafts", "counters_disagree" (more accepted than drafted).
 struct AcceptanceDelta {
   std::optional<Acceptance> value;
   std::string reason;

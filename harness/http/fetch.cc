@@ -71,4 +71,9 @@ std::string encoded_answer(const std::string& encoding) {
          ") though that was not asked for: what compresses it, often a proxy, must let it through as it is";
 }
 
+std::string redirected_answer(int status, const std::string& location) {
+  return "HTTP " + std::to_string(status) + ": the server sends on to " + printable(location) +
+         ", which is not followed: name the server that answers";
+}
+
 }  // namespace bk::http

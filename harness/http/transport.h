@@ -95,5 +95,7 @@ struct Response {
 [[nodiscard]] Result<Response> fetch(Transport& transport, Request request);
 /// What to say of an answer in this Content-Encoding: none was asked for, and none can be read.
 [[nodiscard]] std::string encoded_answer(const std::string& encoding);
+/// What to say of an answer that sends elsewhere (Location): that is not followed.
+[[nodiscard]] std::string redirected_answer(int status, const std::string& location);
 
 }  // namespace bk::http

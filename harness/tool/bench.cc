@@ -115,13 +115,16 @@ std::optional<double> metric_of(const load::Sample& sample, const std::string& n
   return it == sample.metrics.end() ? std::nullopt : it->second.value;
 }
 
-std::string note_of(const load::Sample& sample, const std::string& metric) {
+std::string note_of(const load::Sample& sample, const std::vector<std::string>& metrics) {
   for (const auto& request : sample.requests) {
     if (!request.ok()) return request.reason.empty() ? stream::to_string(request.outcome) : request.reason;
   }
   std::vector<std::string> notes;
-  const auto it = sample.metrics.find(metric);
-  if (it != sample.metrics.end() && !it->second.value) notes.push_back(it->second.reason);
+  for (const std::string& metric : metrics) {
+    const auto it = sample.metrics.find(metric);
+    if (it == sample.metrics.end() || it->second.value) continue;
+    if (std::find(notes.begin(), notes.end(), it->second.reason) == notes.end()) notes.push_back(it->second.reason);
+  }
   if (is_biased(sample)) notes.emplace_back(stream::to_string(stream::DecodeBasis::kNMinusOne));
   for (std::string& mark : load::client_marks(sample.client)) notes.push_back(std::move(mark));
   return join(notes, ", ");

@@ -37,7 +37,7 @@ struct Bench {
 [[nodiscard]] std::optional<double> metric_of(const load::Sample& sample, const std::string& name);
 /// What people should know of a sample: its failure, why its metric is missing, a biased decode rate, the client's
 /// marks.
-[[nodiscard]] std::string note_of(const load::Sample& sample, const std::string& metric);
+[[nodiscard]] std::string note_of(const load::Sample& sample, const std::vector<std::string>& metrics);
 
 /// "2K,32000" -> {2048, 32000}. kUsage naming `flag` for anything that is no whole number, with or without a K.
 [[nodiscard]] Result<std::vector<std::int64_t>> parse_token_list(const std::string& text, const std::string& flag);

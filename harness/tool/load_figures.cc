@@ -23,7 +23,7 @@ CellFigures load_figures(const load::Sample& sample) {
   figures.goodput_per_s = metric_of(sample, "goodput_per_s");
   figures.good_share = metric_of(sample, "good_share");
   const bool counted = metric_of(sample, "aggregate_tok_s").has_value();
-  figures.note = note_of(sample, counted ? "decode_tok_s" : "aggregate_tok_s");
+  figures.note = note_of(sample, {counted ? "decode_tok_s" : "aggregate_tok_s"});
   std::vector<double> ttft, latency, tpot;
   std::vector<std::optional<double>> rates;
   for (const stream::RequestRecord& record : sample.requests) {

@@ -158,7 +158,8 @@ Result<cli::ExitCode> outcome_of(const std::vector<load::Sample>& samples) {
   const Tally tally = tally_of(samples);
   if (tally.asked == 0) return fail(Errc::kVoid, "nothing was measured");
   if (tally.good == 0) {
-    return fail(Errc::kServer, fmt::format("all {} requests failed: {}", tally.asked, tally.first_reason));
+    const std::string what = tally.asked == 1 ? "the request" : fmt::format("all {} requests", tally.asked);
+    return fail(Errc::kServer, what + " failed: " + tally.first_reason);
   }
   return tally.good == tally.asked ? cli::ExitCode::kDone : cli::ExitCode::kFailed;
 }

@@ -148,7 +148,7 @@ TEST_CASE("a held-back answer has no correct decode rate, and its row says what 
   CHECK(ran.code == 0);
   const Json correct = parse_json(ran.out).value()["benchmarks"].items()[0]["correct"];
   CHECK(correct["decode_tok_s"].is_null());
-  CHECK(correct["note"].as_string().value().find("1 answers came at once") != std::string::npos);
+  CHECK(correct["note"].as_string().value().find("1 answer came at once") != std::string::npos);
 }
 
 TEST_CASE("a tokenizer.json sizes the prompts in the server's stead, to the token") {
@@ -225,7 +225,7 @@ TEST_CASE("prefix-caching rows, tables, and failures with their codes") {
   const test::Ran failed =
       test::run_against(broken.url(), "benchy", run, {"--pp", "128", "--tg", "8", "--runs", "1", "--skip-coherence"});
   CHECK(failed.code == 3);
-  CHECK_THAT(failed.err, Catch::Contains("requests failed"));
+  CHECK_THAT(failed.err, Catch::Contains("the request failed: "));
 }
 
 }  // namespace

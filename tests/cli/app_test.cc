@@ -83,6 +83,7 @@ TEST_CASE("the environment stands in for an absent flag only") {
 TEST_CASE("wrong usage is one line that names the flag and what to do") {
   const std::vector<std::pair<Args, std::string>> cases = {
       {{"--rep", "3"}, "unknown flag --rep; did you mean --reps? (see tool --help)"},
+      {{"-z", "3"}, "unknown flag -z (see tool --help)"},
       {{"--raet=3"}, "unknown flag --raet; did you mean --rate? (see tool --help)"},
       {{"--zzzzzzzzzz"}, "unknown flag --zzzzzzzzzz (see tool --help)"},
       {{"--reps", "many"}, "--reps: \"many\" is not a whole number (see tool --help)"},

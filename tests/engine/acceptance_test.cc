@@ -169,6 +169,11 @@ TEST_CASE("a page pair that cannot be compared gives nothing and the reason") {
   CHECK(acceptance_between({}, after).reason == "metrics_unavailable");
   CHECK(acceptance_between(before, {}).reason == "metrics_unavailable");
   CHECK(acceptance_between(before, before).reason == "no_drafts");
+  Counters impossible = before;
+  impossible.drafts = *before.drafts + 10;
+  impossible.draft_tokens = *before.draft_tokens + 10;
+  impossible.accepted_tokens = *before.accepted_tokens + 11;
+  CHECK(acceptance_between(before, impossible).reason == "counters_disagree");
   CHECK(acceptance_between(after, before).reason == "counter_reset");
 
   // Engine 1 restarts (140 -> 3) while the sum still grows (140 -> 303).

@@ -60,7 +60,11 @@ TEST_CASE("replies that say nothing of Korean text are no clean ones; failures h
   CHECK(ran.code == 4);
   CHECK_THAT(ran.out, Catch::Contains("=> 0/8 dirty, 8 without an answer (no_hangul)"));
   const test::SimEngine failing({"--fault", "503=1000"});
-  const test::Ran failed = korean(failing.url(), {"--rounds", "1"});
+  const test::Ran failed = korean(failing.url(), {"--rounds", "1", "--json"});
+  const Json unseen_marks = parse_json(failed.out).value();
+  for (const Json& row : unseen_marks["rows"].items()) {
+    for (const char* unseen : {"characters", "per_million", "replies"}) CHECK(row[unseen].is_null());
+  }
   CHECK(failed.code == 3);
   CHECK_THAT(failed.err, Catch::Contains("no question was answered") && Catch::Contains("503"));
   CHECK(korean("http://127.0.0.1:1", {}).code == 3);

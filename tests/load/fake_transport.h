@@ -57,6 +57,10 @@ class FakeTransport final : public http::Transport {
     const Nanos now = monotonic_now();
     if (request.kind == "refused") return h.on_end({http::End::Kind::kConnectFailed, "cannot connect", now});
     h.on_sent(now, 0, true);
+    if (request.kind == "moved") {
+      h.on_headers(307, {{"location", "http://user:pass@b:1/v1?key=k"}}, now);
+      return h.on_end({http::End::Kind::kComplete, "", now});
+    }
     h.on_headers(200, {{"content-type", "text/event-stream"}}, now + kMillisecond);
     h.on_bytes("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n", now + 2 * kMillisecond);
     if (request.kind == "cut") return h.on_end({http::End::Kind::kCut, "closed", now + 3 * kMillisecond});

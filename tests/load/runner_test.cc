@@ -44,6 +44,14 @@ TEST_CASE("Records stand in the order of the plan, failures among them") {
   CHECK(run.ended >= run.started);
 }
 
+TEST_CASE("A server that sends elsewhere is not followed, and says where it sends") {
+  FakeTransport transport;
+  const load::Run run = load::run_requests(transport, plan_of({"moved"}));
+  CHECK(run.requests[0].outcome == Outcome::kHttpStatus);
+  CHECK(run.requests[0].reason ==
+        "HTTP 307: the server sends on to http://b:1/v1, which is not followed: name the server that answers");
+}
+
 TEST_CASE("Open-loop requests start at their times, whatever their place in the plan") {
   FakeTransport transport;
   auto plan = plan_of({"ok", "ok", "ok"}, 10 * kMillisecond);
