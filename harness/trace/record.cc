@@ -59,6 +59,8 @@ class PartwiseRecording {
         leave_processor(creator);
         work();
       });
+      // One that was put on this processor waits there for milliseconds before it can leave.
+      std::this_thread::yield();
     }
     work();
     for (std::thread& thread : others) thread.join();

@@ -112,15 +112,15 @@ void Repeats::saw(Id id) {
 
 const Repeats::Form* Repeats::find(std::string_view bytes) {
   const Next &long_ago = after_eight_[eight_], &lately = after_two_[two_];
-  const Id likely[] = {long_ago.last, long_ago.other, lately.last, lately.other};
-  for (const Id* id = std::begin(likely); id != std::end(likely); ++id) {
-    if (*id == 0 || std::find(std::begin(likely), id, *id) != id || !same(forms_[*id - 1], bytes)) continue;
-    credit_ = std::min(credit_ + 1, kCredit);
-    const Form& form = forms_[*id - 1];
-    saw(*id);
-    return &form;
-  }
-  return nullptr;
+  Id id = 0;
+  const auto is = [&](Id guess) {
+    id = guess;
+    return id != 0 && same(*forms_[id - 1], bytes);
+  };
+  if (!is(long_ago.last) && !is(long_ago.other) && !is(lately.last) && !is(lately.other)) return nullptr;
+  credit_ = std::min(credit_ + 1, kCredit);
+  saw(id);
+  return forms_[id - 1].get();
 }
 
 RawEvent Repeats::event_of(const Form& form) const {
@@ -155,7 +155,7 @@ Repeats::Id Repeats::id_of(const Cursor& begin, const Cursor& end, const RawEven
   if (!measure(begin, end)) return 0;
   if (const auto found = by_text_.find(text_); found != by_text_.end()) return found->second;
   if (forms_.size() == kMaxForms) return 0;
-  Form& form = forms_.emplace_back();
+  Form& form = *forms_.emplace_back(std::make_unique<Form>());
   form.serial = ++serials_;
   form.kind = kind;
   form.text = text_;
@@ -212,7 +212,7 @@ std::uint32_t Repeats::learn(const Cursor& begin, const Cursor& end, const RawEv
   }
   const Id id = id_of(begin, end, event, kind);
   saw(id);
-  return id == 0 ? 0 : forms_[id - 1].serial;
+  return id == 0 ? 0 : forms_[id - 1]->serial;
 }
 
 }  // namespace bk::trace

@@ -2,7 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -56,7 +56,7 @@ class Repeats {
   void forget();
 
   std::uint32_t serials_ = 0;
-  std::deque<Form> forms_;  ///< by id, less one
+  std::vector<std::unique_ptr<Form>> forms_;  ///< by id, less one
   std::unordered_map<std::string_view, Id> by_text_;
   /// What came next, the last time and before, after the same events.
   struct Next {

@@ -31,7 +31,7 @@ std::size_t utf8_length(std::string_view text) {
 
 Window::Window(std::unique_ptr<ByteSource> source, std::uint64_t base) : source_(std::move(source)), base_(base) {
   static_assert(TokenIndex::kPadding <= Block::kRoomAfter);
-  block_.memory.resize(kWindow + Block::kRoomAfter);
+  if (source_) block_.memory.resize(kWindow + Block::kRoomAfter);
 }
 
 void Window::hold(Block& part, std::uint64_t base) {
