@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "base/clock.h"
 #include "measure.h"
 #include "output.h"
 #include "tool/session.h"
@@ -23,12 +24,15 @@ struct Options {
 void register_flags(cli::App& app, Options& options) {
   using cli::Common;
   Plan& plan = options.plan;
+  options.common.seed = 0;
   options.common.add_to(app, {Common::kConnection, Common::kExtraBody, Common::kSeed, Common::kDb, Common::kFormat,
                               Common::kOut, Common::kDryRun, Common::kQuiet});
   app.description(
       "Sends the requests of llama-benchy 0.4.0 in its order and reports its columns by its definitions, so that rows "
       "compare with published ones; beside them stand the figures that the definitions miss (a role chunk counted as "
       "the first response, usage spread evenly over events, a peak of streams shorter than a second). "
+      "Without a seed the prompts are new ones in every run; a seed that is given makes the same ones again, which a "
+      "running server may have cached. "
       "Exit code 1 when some requests failed or the coherence question was answered wrongly, 3 when every one failed.");
   app.section("MEASUREMENT");
   app.option("--pp", plan.pp, "prompt tokens").value("LIST");
@@ -108,7 +112,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   plan.runs = static_cast<int>(options.runs);
   plan.coherence = !options.skip_coherence;
   plan.adapt = !options.no_adapt_prompt;
-  plan.seed = options.common.seed;
+  plan.seed = options.common.seed != 0 ? options.common.seed : static_cast<std::uint64_t>(wall_now());
   if (!options.tokenizer.empty()) {
     BK_ASSIGN(plan.tokenizer, load::TokenizerJson::load(options.tokenizer));
   }
@@ -126,7 +130,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   Outcome outcome;
   bool measured = false;
   auto ended = tool::record_leg(
-      {kName, "benchy", plan_json(plan), options.common.db, options.common.seed, args}, server, streams, keep,
+      {kName, "benchy", plan_json(plan), options.common.db, plan.seed, args}, server, streams, keep,
       [&](leg::Sink& sink) -> Status {
         BK_ASSIGN(outcome, measure(*server.transport, server.endpoint, plan, sink));
         measured = true;

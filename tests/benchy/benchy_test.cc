@@ -179,6 +179,24 @@ TEST_CASE("a tokenizer.json sizes the prompts in the server's stead, to the toke
   CHECK_THAT(refused.err, Catch::Contains("the model \"Unigram\" is not supported"));
 }
 
+TEST_CASE("a second run on the same server is as cold as the first, unless a seed asks for the same prompts") {
+  const test::SimEngine engine;
+  const auto cached = [&](cli::Args seed) {
+    cli::Args args = {"--pp",           "512",  "--tg",  "4", "--runs", "1", "--skip-coherence",
+                      "--latency-mode", "none", "--json"};
+    args.insert(args.end(), seed.begin(), seed.end());
+    const test::Ran ran = test::run_against(engine.url(), "benchy", run, args);
+    INFO(ran.err);
+    REQUIRE(ran.code == 0);
+    const Json correct = parse_json(ran.out).value()["benchmarks"].items()[0]["correct"];
+    return correct["note"].as_string().value_or("").find("from a cache") != std::string::npos;
+  };
+  CHECK_FALSE(cached({}));
+  CHECK_FALSE(cached({}));
+  CHECK_FALSE(cached({"--seed", "5"}));
+  CHECK(cached({"--seed", "5"}));
+}
+
 TEST_CASE("prefix-caching rows, tables, and failures with their codes") {
   const test::SimEngine engine;
   const cli::Args grid = {"--pp",
