@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "load/prompts.h"
 #include "share.h"
 #include "tool/load_options.h"
 #include "world.h"
@@ -171,7 +172,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
     mine.out << srun_line(static_cast<int>(*srun_nodes), rest) << '\n';
     return cli::ExitCode::kDone;
   }
-  if (options.common.seed == 0) options.common.seed = static_cast<std::uint64_t>(wall_now());
+  options.common.seed = load::seed_or_new(options.common.seed);
   World world;
   if (world.rank() == 0) return lead(world, options, mine, args);
   if (options.common.dry_run) return cli::ExitCode::kDone;

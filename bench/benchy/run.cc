@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "base/clock.h"
+#include "load/prompts.h"
 #include "measure.h"
 #include "output.h"
 #include "tool/session.h"
@@ -112,7 +112,7 @@ Result<cli::ExitCode> run(cli::Streams& streams, const cli::Args& args) {
   plan.runs = static_cast<int>(options.runs);
   plan.coherence = !options.skip_coherence;
   plan.adapt = !options.no_adapt_prompt;
-  plan.seed = options.common.seed != 0 ? options.common.seed : static_cast<std::uint64_t>(wall_now());
+  plan.seed = load::seed_or_new(options.common.seed);
   if (!options.tokenizer.empty()) {
     BK_ASSIGN(plan.tokenizer, load::TokenizerJson::load(options.tokenizer));
   }

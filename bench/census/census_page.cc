@@ -65,11 +65,15 @@ void add_totals(Page& page, const Census& census) {
   page.facts.push_back({"kernels_and_copies_us", "", us(all.sum_ns), ""});
   page.facts.push_back({"kernels_outside_steps", "", whole(census.outside.count), ""});
   page.facts.push_back({"kernels_outside_steps_us", "", us(census.outside.sum_ns), ""});
+}
+
+std::vector<std::string> notes_on(const trace::Recording& recording, const Census& census) {
+  std::vector<std::string> notes = reading_notes(recording);
   if (census.outside.count > 0) {
-    page.notes.push_back(
-        fmt::format("{} kernels ({:.3f} us) start outside the annotated steps and are not in the tables",
-                    census.outside.count, us(census.outside.sum_ns)));
+    notes.push_back(fmt::format("{} kernels ({:.3f} us) start outside the annotated steps and are not in the tables",
+                                census.outside.count, us(census.outside.sum_ns)));
   }
+  return notes;
 }
 
 }  // namespace
@@ -77,6 +81,7 @@ void add_totals(Page& page, const Census& census) {
 Page census_page(const trace::Recording& recording, const Census& census, std::size_t top) {
   Page page;
   describe_input(page, recording);
+  page.notes = notes_on(recording, census);
   add_steps(page, census);
   add_totals(page, census);
   Page::Section groups = section_of("groups", "by group", {text_column("group", "group")});
@@ -152,7 +157,7 @@ Page census_diff(const trace::Recording& a, const Census& before, const trace::R
                      us(census->kernels.sum_ns), census->steps > 0 ? std::to_string(census->steps) : "unknown")});
     page.facts.push_back({std::string("steps_") + key, "", census->steps > 0 ? whole(census->steps) : Json(), ""});
     page.facts.push_back({std::string("kernels_") + key, "", whole(census->kernels.count), ""});
-    add_notes(page, key, census_page(*recording, *census, top).notes);
+    add_notes(page, key, notes_on(*recording, *census));
   }
   if (before.steps == 0 || after.steps == 0) {
     page.notes.emplace_back(

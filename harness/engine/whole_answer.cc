@@ -9,9 +9,8 @@ namespace bk::engine {
 Result<Json> whole_answer(http::Transport& transport, const Endpoint& endpoint, http::Request request) {
   BK_ASSIGN(const http::Response response, http::fetch(transport, std::move(request)));
   const std::string& where = endpoint.base_url;
-  for (const auto& [name, value] : response.headers) {
-    const bool elsewhere = name == "location" && response.status >= 300 && response.status <= 399;
-    if (elsewhere) return fail(Errc::kHttp, http::redirected_answer(response.status, value), where);
+  if (std::string elsewhere = http::redirected_answer(response.status, response.headers); !elsewhere.empty()) {
+    return fail(Errc::kHttp, std::move(elsewhere), where);
   }
   if (response.status < 200 || response.status > 299) {
     const std::string message = error_message(response.body);

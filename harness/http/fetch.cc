@@ -71,9 +71,14 @@ std::string encoded_answer(const std::string& encoding) {
          ") though that was not asked for: what compresses it, often a proxy, must let it through as it is";
 }
 
-std::string redirected_answer(int status, const std::string& location) {
-  return "HTTP " + std::to_string(status) + ": the server sends on to " + printable(location) +
-         ", which is not followed: name the server that answers";
+std::string redirected_answer(int status, const std::vector<std::pair<std::string, std::string>>& headers) {
+  if (status < 300 || status > 399) return "";
+  for (const auto& [name, value] : headers) {
+    if (name != "location") continue;
+    return "HTTP " + std::to_string(status) + ": the server sends on to " + printable(value) +
+           ", which is not followed: name the server that answers";
+  }
+  return "";
 }
 
 }  // namespace bk::http

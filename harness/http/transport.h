@@ -95,7 +95,8 @@ struct Response {
 [[nodiscard]] Result<Response> fetch(Transport& transport, Request request);
 /// What to say of an answer in this Content-Encoding: none was asked for, and none can be read.
 [[nodiscard]] std::string encoded_answer(const std::string& encoding);
-/// What to say of an answer that sends elsewhere (Location): that is not followed.
-[[nodiscard]] std::string redirected_answer(int status, const std::string& location);
+/// What to say of an answer that sends elsewhere (3xx with a Location), which is not followed; empty of any other.
+[[nodiscard]] std::string redirected_answer(int status,
+                                            const std::vector<std::pair<std::string, std::string>>& headers);
 
 }  // namespace bk::http

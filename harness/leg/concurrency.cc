@@ -46,11 +46,7 @@ std::vector<Cell> cells_of(const ConcurrencyPlan& plan) {
 class Sweep {
  public:
   Sweep(http::Transport& transport, const engine::Endpoint& endpoint, const ConcurrencyPlan& plan, Sink& sink)
-      : transport_(transport),
-        endpoint_(endpoint),
-        plan_(plan),
-        sink_(sink),
-        seed_(plan.seed != 0 ? plan.seed : static_cast<std::uint64_t>(wall_now())) {}
+      : transport_(transport), endpoint_(endpoint), plan_(plan), sink_(sink), seed_(load::seed_or_new(plan.seed)) {}
 
   Status run() {
     if (plan_.warmup > 0) BK_TRY(measure({"warm-up", 1, {}, plan_.warmup}, true));

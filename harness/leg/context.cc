@@ -6,6 +6,7 @@
 #include "leg/cold.h"
 #include "leg/prompt_maker.h"
 #include "leg/round.h"
+#include "load/prompts.h"
 
 namespace bk::leg {
 namespace {
@@ -40,7 +41,7 @@ Round make_round(const engine::Endpoint& endpoint, const ContextPlan& plan, std:
 
 Status run_context(http::Transport& transport, const engine::Endpoint& endpoint, const ContextPlan& plan, Sink& sink) {
   BK_TRY(check_room(plan));
-  const std::uint64_t base = plan.seed != 0 ? plan.seed : static_cast<std::uint64_t>(wall_now());
+  const std::uint64_t base = load::seed_or_new(plan.seed);
   PromptMaker prompts(transport, endpoint);
   std::uint64_t asked = 0;
   int warmup = plan.warmup;

@@ -31,7 +31,7 @@ Status run_prefill_decode(http::Transport& transport, const engine::Endpoint& en
     return fail(Errc::kUsage, fmt::format("the server holds {} tokens, not a prefill of {}: ask for fewer",
                                           *plan.context_limit, plan.prefill_tokens));
   }
-  const std::uint64_t seed = plan.seed != 0 ? plan.seed : static_cast<std::uint64_t>(wall_now());
+  const std::uint64_t seed = load::seed_or_new(plan.seed);
   PromptMaker prompts(transport, endpoint);
   for (int rep = 0; rep < plan.reps; ++rep) {
     sink.progress("prefill and decode", 2 * rep, 2 * plan.reps);

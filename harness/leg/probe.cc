@@ -6,11 +6,12 @@
 #include "leg/cold.h"
 #include "leg/prompt_maker.h"
 #include "leg/round.h"
+#include "load/prompts.h"
 
 namespace bk::leg {
 
 Status run_probe(http::Transport& transport, const engine::Endpoint& endpoint, const ProbePlan& plan, Sink& sink) {
-  const std::uint64_t seed = plan.seed != 0 ? plan.seed : static_cast<std::uint64_t>(wall_now());
+  const std::uint64_t seed = load::seed_or_new(plan.seed);
   PromptMaker prompts(transport, endpoint);
   const int total = plan.warmup + plan.requests;
   for (int done = 0; done < total; ++done) {

@@ -36,7 +36,7 @@ Status run_streamgap(http::Transport& transport, const engine::Endpoint& endpoin
     return fail(Errc::kUsage, fmt::format("the server holds {} tokens, not a prefill of {}: ask for fewer",
                                           *plan.context_limit, plan.ingest_tokens));
   }
-  const std::uint64_t seed = plan.seed != 0 ? plan.seed : static_cast<std::uint64_t>(wall_now());
+  const std::uint64_t seed = load::seed_or_new(plan.seed);
   sink.progress("streamgap", 0, 1);
   engine::Generation stream;
   stream.prompt = load::decode_prompt(seed);

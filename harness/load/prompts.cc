@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/clock.h"
+
 namespace bk::load {
 namespace {
 
@@ -62,6 +64,8 @@ std::string filler(Vocabulary vocabulary, std::int64_t count, Random& random) {
 std::int64_t words_for_tokens(std::int64_t tokens) {
   return static_cast<std::int64_t>(std::floor(static_cast<double>(tokens) / 1.3));
 }
+
+std::uint64_t seed_or_new(std::uint64_t given) { return given != 0 ? given : static_cast<std::uint64_t>(wall_now()); }
 
 std::string nonce(std::uint64_t seed) {
   Random random(seed ^ 0x6e6f6e63655f6964ULL);

@@ -22,6 +22,8 @@ enum class Vocabulary {
 /// Words for about `tokens` English tokens: floor(tokens / 1.3). Source: the historical tools' rule.
 [[nodiscard]] std::int64_t words_for_tokens(std::int64_t tokens);
 
+/// The seed that was given; for 0 one of this moment, so that the prompts are new ones.
+[[nodiscard]] std::uint64_t seed_or_new(std::uint64_t given);
 /// "[ref 5f2c-…] ": put first, it keeps a prefix cache from answering for an earlier prompt. Same seed, same nonce.
 [[nodiscard]] std::string nonce(std::uint64_t seed);
 

@@ -48,8 +48,8 @@ class Flight final : public http::Handler {
     for (const auto& [name, value] : headers) {
       if (name == "content-type") type = value;
       if (name == "content-encoding" && value != "identity") encoding_ = value;
-      if (name == "location" && status >= 300 && status <= 399) location_ = value;
     }
+    redirected_ = http::redirected_answer(status, headers);
     timeline_.headers(status, type, at);
   }
   void on_bytes(std::string_view bytes, Nanos arrival) override { timeline_.bytes(bytes, arrival); }
@@ -59,7 +59,7 @@ class Flight final : public http::Handler {
     record = timeline_.finish({kind_of(end.kind), end.message, end.at});
     // Compressed bytes are no events: whatever they were taken for, this is why.
     if (!record.ok() && !encoding_.empty()) record.reason = http::encoded_answer(encoding_);
-    if (!location_.empty()) record.reason = http::redirected_answer(record.http_status, location_);
+    if (!redirected_.empty()) record.reason = redirected_;
     for (std::string* text : {&record.reason, &record.finish_reason, &record.model, &record.content, &record.reasoning,
                               &record.tool_calls}) {
       *text = redact(std::move(*text), secrets);
@@ -75,7 +75,7 @@ class Flight final : public http::Handler {
   std::vector<std::string> secrets;
 
  private:
-  std::string encoding_, location_;
+  std::string encoding_, redirected_;
   stream::Timeline timeline_;
   std::function<void(Flight&)> done_;
 };

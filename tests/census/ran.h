@@ -1,10 +1,10 @@
 #pragma once
 #include <catch2/catch.hpp>
-#include <sstream>
 #include <string>
 
 #include "base/json.h"
 #include "run.h"
+#include "support/run_in_process.h"
 
 namespace bk::test {
 
@@ -12,17 +12,7 @@ inline const std::string kFixtures = std::string(BK_SOURCE_DIR) + "/tests/fixtur
 inline const std::string kToy = kFixtures + "traces/toy-eager.pt.trace.json.gz";
 inline const std::string kVllm = kFixtures + "traces/vllm-0.26.0-decode24.pt.trace.json.gz";
 
-struct Ran {
-  int code = 0;
-  std::string out, err;
-};
-
-inline Ran run_census(const cli::Args& args) {
-  std::ostringstream out, err;
-  cli::Streams streams{out, err};
-  const int code = cli::run_with("census", streams, args, census::run);
-  return {code, out.str(), err.str()};
-}
+inline Ran run_census(const cli::Args& args) { return run_in_process("census", census::run, args); }
 
 inline Json json_of(cli::Args args) {
   args.emplace_back("--json");

@@ -2,12 +2,12 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <map>
-#include <sstream>
 #include <string>
 
 #include "base/file.h"
 #include "base/sha256.h"
 #include "run.h"
+#include "support/run_in_process.h"
 
 namespace bk::overlay {
 
@@ -39,17 +39,9 @@ struct LaneFixture {
   [[nodiscard]] std::string profile() const { return (root / "profiles/p.env").string(); }
 };
 
-struct Ran {
-  int code = 0;
-  std::string out, err;
-};
+using test::Ran;
 
-inline Ran overlay_program(const cli::Args& args) {
-  std::ostringstream out, err;
-  cli::Streams streams{out, err};
-  const int code = cli::run_with("overlay", streams, args, run);
-  return {code, out.str(), err.str()};
-}
+inline Ran overlay_program(const cli::Args& args) { return test::run_in_process("overlay", run, args); }
 
 /// Every file below a folder with its bytes.
 inline std::map<std::string, std::string> files_below(const std::filesystem::path& folder) {
